@@ -4,11 +4,12 @@
 //! failure. The environment, the terminal and the working directory are read here and passed on as
 //! values.
 
+mod agent_memory_format_transfer;
 mod archive;
 mod args;
 mod backup;
 mod bench;
-mod browser;
+mod browser_opener;
 mod color;
 mod compile;
 mod completion;
@@ -16,20 +17,19 @@ mod configured_providers;
 mod doctor;
 mod export;
 mod foreign_import;
+mod foreign_remind_transfer;
 mod gc;
 mod hook;
 mod import;
 mod inspect;
-mod knowledge;
+mod knowledge_commands;
 mod listen_options;
 mod logging;
 mod memories;
 mod memory_place;
-mod output;
 mod progress;
 mod redact;
 mod remember;
-mod remind_transfer;
 mod restore;
 mod safety_backup;
 mod salvage;
@@ -40,9 +40,9 @@ mod setup;
 mod sharing;
 #[cfg(feature = "shared")]
 mod space;
+mod terminal_safe_output;
 mod tool_advice_rewording;
 mod tool_commands;
-mod typed_memory_files;
 mod typed_memory_output;
 mod unique_process_name;
 mod user_settings;
@@ -59,9 +59,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use args::{COMMANDS, Command, CommandSpec};
-use color::{ColorSupport, PaintedText};
-use output::{StreamEnd, TextStream};
+use color::{PaintedText, PlainOrAnsi};
 use serde::Serialize;
+use terminal_safe_output::{TerminalOrElsewhere, TextStream};
 
 use crate::ingest::scan::GitignoreMode;
 use crate::memory::Memory;
@@ -70,7 +70,7 @@ use crate::model::clock::Clock;
 use crate::settings::config::Trust;
 use crate::settings::root_settings::{LiveRootSettings, OperatorOptions};
 use crate::store::IfMissing;
-use crate::text::json_text::pretty_json_text;
+use crate::text::json_control_escaping::pretty_json_text;
 
 /// The outcome of a command that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,14 +102,14 @@ impl<E: std::error::Error> From<E> for CommandError {
 }
 
 /// The streams, terminal facts and clock that a command may use.
-struct Context<'a> {
+struct CommandContext<'a> {
     out: TextStream<&'a mut dyn Write>,
     err: TextStream<&'a mut dyn Write>,
-    colors: ColorSupport,
+    colors: PlainOrAnsi,
     clock: Clock,
 }
 
-impl Context<'_> {
+impl CommandContext<'_> {
     /// Writes to stdout.
     fn say(&mut self, text: impl fmt::Display) -> Result<(), CommandError> {
         written(write!(self.out, "{text}"))
@@ -140,17 +140,17 @@ pub(crate) fn run_program(args: impl IntoIterator<Item = OsString>) -> ExitCode 
     let is_signalled = Arc::new(AtomicBool::new(false));
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, is_signalled);
     let stdout = io::stdout();
-    let out_end = StreamEnd::of(&stdout);
-    let has_colour = out_end == StreamEnd::Terminal
+    let out_end = TerminalOrElsewhere::of(&stdout);
+    let has_colour = out_end == TerminalOrElsewhere::Terminal
         && variable("NO_COLOR").is_none()
         && env::var_os("TERM").is_none_or(|it| it != "dumb");
     // Not locked: while serving, another thread writes to it.
     let mut out = io::BufWriter::new(stdout);
     let mut err = io::stderr();
-    let mut context = Context {
+    let mut context = CommandContext {
         out: TextStream::new(&mut out, out_end),
-        err: TextStream::new(&mut err, StreamEnd::of(&io::stderr())),
-        colors: if has_colour { ColorSupport::Ansi } else { ColorSupport::Plain },
+        err: TextStream::new(&mut err, TerminalOrElsewhere::of(&io::stderr())),
+        colors: if has_colour { PlainOrAnsi::Ansi } else { PlainOrAnsi::Plain },
         clock: Clock::System,
     };
     let outcome = match args::parse_args(args) {
@@ -173,7 +173,10 @@ pub(crate) fn run_program(args: impl IntoIterator<Item = OsString>) -> ExitCode 
 /// type-checked, then dropped as unreachable.
 const HAS_DESKTOP: bool = cfg!(feature = "desktop");
 
-fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
+fn dispatch(
+    command: Command,
+    context: &mut CommandContext<'_>,
+) -> Result<CommandOutcome, CommandError> {
     match command {
         Command::Compile(args) => compile::run(args, context),
         Command::Serve(args) => serve::run(args, context),
@@ -181,7 +184,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcom
         Command::Inspect(args) => inspect::run(args, context),
         Command::Search(args) => search::run(args, context),
         Command::Tool(args) => tool_commands::run(args, context),
-        Command::Knowledge(args) => knowledge::run(args, context),
+        Command::Knowledge(args) => knowledge_commands::run(args, context),
         Command::Remember(args) => remember::run(args, context),
         Command::Memories(args) => memories::run(args, context),
         Command::Bench(args) if HAS_DESKTOP => bench::run(args, context),
@@ -214,7 +217,10 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcom
     }
 }
 
-fn help(topic: Option<&str>, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
+fn help(
+    topic: Option<&str>,
+    context: &mut CommandContext<'_>,
+) -> Result<CommandOutcome, CommandError> {
     let text = match topic.filter(|it| *it != "help") {
         None => include_str!("cli/help/remindb.txt"),
         Some(topic) => match CommandSpec::named(topic) {
@@ -247,7 +253,10 @@ fn user_folder(name: &str, below_home: &str) -> Option<PathBuf> {
 }
 
 /// Opens the memory of a command outside of a folder, with the settings of its user.
-fn open_memory(named: Option<PathBuf>, context: &mut Context<'_>) -> Result<Memory, CommandError> {
+fn open_memory(
+    named: Option<PathBuf>,
+    context: &mut CommandContext<'_>,
+) -> Result<Memory, CommandError> {
     let settings = user_settings::memory_settings()?;
     let live = LiveRootSettings::without_folder(options(false, false)?)?;
     let knowledge = user_settings::knowledge_settings(None)?;

@@ -28,7 +28,7 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | `text` | white space, labels, bigrams, accents, tokens, spelling suggestions, word families |
+//! | `text` | white space, labels, bigrams, accents, tokens, spelling suggestions, related words |
 //! | `model` | plain values: trees, ids, alignment, links, order keys, heat, clocks, schedules |
 //! | `ingest` | folders and bytes to redacted trees: scan, redaction, parsers, transcripts |
 //! | `settings` | configuration, first temperatures, the folder `.remindb/` of a root |
@@ -53,7 +53,7 @@
 //!
 //! A note in a compile: `cli` → `cli/compile` → `memory/compile` → `memory/compile/planner` →
 //! `ingest/scan` → `memory/compile/source_reader` → `memory/compile/redaction` → `ingest/redact` →
-//! `ingest/parse` → `store/writer` → `memory/compile/apply` → `model/identity/alignment` →
+//! `ingest/parse` → `store/writer` → `memory/compile/apply_slice` → `model/identity/alignment` →
 //! `memory/compile/agent_edit_alignment` → `store/batch/inserts` → `store/links`.
 //!
 //! `MemorySearch` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
@@ -148,10 +148,10 @@ pub use server::conformance;
 
 pub use crate::ingest::parse::{CodeLanguage, Parsed, Syntax, Warning, decode, parse};
 pub use crate::ingest::scan::{PassedOver, PassedOverPath};
-pub use crate::memory::compile::{CompileError, FileWarning, Purged, Report};
+pub use crate::memory::compile::{CompileError, DeletedFile, FileWarning, Report};
 pub use crate::model::clock::{Clock, Millis};
-pub use crate::model::tree::{Format, Node, NodeType, Tree};
-pub use memory::{Answer, Error, ForgetMode, Memory, ReadOnlyMemory, WriteMode};
+pub use crate::model::tree::{ContentFormat, Node, NodeType, Tree};
+pub use memory::{Answer, Error, ForgetChildrenMode, Memory, ReadOnlyMemory, WriteMode};
 pub use store::{LockHolder, SharedError, StoreError};
 
 /// Runs the `remindb` program with the arguments after its name, and returns its exit code.

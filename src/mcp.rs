@@ -52,7 +52,8 @@ use version::Version;
 
 pub(crate) use call_context::CallContext;
 pub(crate) use client_activity::{
-    ClientEvent, ClientInfo, ClientRequestEvent, ClientRequestKind, ToolCallFailure, ToolCallRecord,
+    ClientInfo, ClientNonRequestEvent, ClientRequestEvent, ClientRequestKind, ToolCallFailure,
+    ToolCallRecord,
 };
 pub(crate) use connection::{Connection, FrameOutcome};
 #[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
@@ -63,7 +64,7 @@ pub(crate) use definitions::{
 pub(crate) use input_schema::{ArgSpec, Args};
 pub(crate) use job::Job;
 pub(crate) use method::QUIET_TARGET;
-pub(crate) use notices::{DeliveryCallback, Notice, NoticeWaker, OutgoingLine};
+pub(crate) use notices::{LineWrittenCallback, Notice, NoticeWaker, OutgoingLine};
 pub(crate) use outbox::Outbox;
 pub(crate) use pagination::PAGE_ROWS_MAX;
 pub(crate) use rest_messages::{RestBody, RestReply, RestRequest};
@@ -106,16 +107,16 @@ pub(crate) struct ServerInfo {
 /// Runs the tools, resources and prompts of a registration, on any thread.
 pub(crate) trait Handler: Send + Sync + 'static {
     /// The part of a tool's row that tells how to run it.
-    type Run: Send + Sync + 'static;
+    type ToolImpl: Send + Sync + 'static;
     /// The part of a resource's row that tells how to read it.
-    type Read: Send + Sync + 'static;
+    type ResourceImpl: Send + Sync + 'static;
     /// The part of a prompt's row that tells how to make it.
-    type Prompt: Send + Sync + 'static;
+    type PromptImpl: Send + Sync + 'static;
 
     /// Runs one tool. A panic in here becomes one internal error, and the server goes on.
     fn call(
         &self,
-        run: &Self::Run,
+        run: &Self::ToolImpl,
         args: &Args,
         call: &CallContext,
     ) -> Result<ToolReply, HandlerError>;
@@ -123,7 +124,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
     /// Writes a resource to `out` in the format of its row; after an error all of it is discarded.
     fn read(
         &self,
-        read: &Self::Read,
+        read: &Self::ResourceImpl,
         vars: &UriVars,
         call: &CallContext,
         out: &mut dyn fmt::Write,
@@ -132,7 +133,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
     /// Returns the messages of a prompt.
     fn prompt(
         &self,
-        get: &Self::Prompt,
+        get: &Self::PromptImpl,
         args: &Args,
         call: &CallContext,
     ) -> Result<Vec<PromptMessage>, HandlerError>;
@@ -168,7 +169,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
     }
 
     /// Records any other event of a client.
-    fn note(&self, _event: ClientEvent<'_>) {}
+    fn note(&self, _event: ClientNonRequestEvent<'_>) {}
 }
 
 /// The reason why a tool, a resource or a prompt failed. The agent reads it, so it names a remedy.
@@ -251,11 +252,11 @@ pub(crate) struct Server<S: Handler> {
     /// Its description of itself.
     pub(crate) about: ServerInfo,
     /// Its tools, in the order in which they are listed.
-    pub(crate) tools: Vec<Tool<S::Run>>,
+    pub(crate) tools: Vec<Tool<S::ToolImpl>>,
     /// Its resources and their templates, in the order in which they are listed.
-    pub(crate) resources: &'static [Resource<S::Read>],
+    pub(crate) resources: &'static [Resource<S::ResourceImpl>],
     /// Its prompts, in the order in which they are listed.
-    pub(crate) prompts: &'static [Prompt<S::Prompt>],
+    pub(crate) prompts: &'static [Prompt<S::PromptImpl>],
     /// Rows of one page of a list.
     pub(crate) page_rows_max: usize,
     /// The signer of state that travels through clients.
@@ -315,7 +316,7 @@ impl<S: Handler> Server<S> {
 
     /// Returns whether any resource or prompt has arguments to complete.
     fn has_completions(&self) -> bool {
-        let takes_any = |it: &Prompt<S::Prompt>| !it.args.is_empty();
+        let takes_any = |it: &Prompt<S::PromptImpl>| !it.args.is_empty();
         self.resources.iter().any(Resource::is_template) || self.prompts.iter().any(takes_any)
     }
 

@@ -9,9 +9,9 @@ pub(crate) mod session_note;
 mod edits;
 pub(crate) mod embedding;
 pub(crate) mod foreign_notes_import;
-mod fresh_reads;
 mod heat;
 pub(crate) mod knowledge;
+mod linearizable_reads;
 mod read_only;
 mod relate;
 pub(crate) mod second_memory;
@@ -22,14 +22,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use crate::query::{Answer, Error};
 pub use read_only::ReadOnlyMemory;
-pub(crate) use read_only::{ListedNameKind, NoProcessFacts, ServerFacts, ServerStateKey};
+pub(crate) use read_only::{ClientOrSessionNames, NoProcessFacts, ServerFactKey, ServerFacts};
 pub(crate) use relate::RelateRequest;
 
 use crate::ingest::scan::DetailLevel;
 use crate::memory::compile::{
-    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, UnsettledFiles,
+    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, WatchedFolderState,
 };
-use crate::memory::embedding::QuestionVectorCache;
+use crate::memory::embedding::EmbeddingSourceState;
 use crate::memory::rollback::LaterSnapshotPolicy;
 use crate::memory::second_memory::SecondMemory;
 use crate::model::clock::Clock;
@@ -50,11 +50,11 @@ use crate::store::replication::LogPosition;
 #[cfg(feature = "shared")]
 use crate::store::replication::{RootNameFn, Sequencer, WriterReplication};
 use crate::store::{
-    HeatWriter, IfMissing, LeaseHolder, NodeRecord, ReaderPool, Root, StoreError, WriteAheadLog,
+    HeatWriter, IfMissing, LeaseClient, NodeRecord, ReaderPool, Root, StoreError, WriteAheadLog,
     Writer,
 };
 
-pub use edits::{ForgetMode, WriteMode};
+pub use edits::{ForgetChildrenMode, WriteMode};
 
 /// An open memory.
 ///
@@ -79,9 +79,9 @@ pub struct Memory {
     /// The programs and services that its user named.
     providers: Providers,
     #[cfg(feature = "shared")]
-    reads: fresh_reads::ReadsOf,
+    reads: linearizable_reads::ReadConsistency,
     /// Vectors of the questions that came last.
-    question_vectors: Mutex<QuestionVectorCache>,
+    question_vectors: Mutex<EmbeddingSourceState>,
     // Drop order: the last connection to close writes the log back into the file and removes it,
     // which a read-only one cannot do.
     readers: Arc<ReaderPool>,
@@ -182,7 +182,7 @@ impl Memory {
             knowledge_settings: Default::default(),
             providers: Providers::default(),
             #[cfg(feature = "shared")]
-            reads: fresh_reads::ReadsOf::default(),
+            reads: linearizable_reads::ReadConsistency::default(),
             question_vectors: Mutex::default(),
             readers,
             heat_writer,
@@ -375,14 +375,14 @@ impl Memory {
     pub(crate) fn rescan(
         &self,
         request: &CompileRequest<'_>,
-        watch: &mut UnsettledFiles,
+        watch: &mut WatchedFolderState,
     ) -> Result<Report, Error> {
         Ok(compile::rescan(&self.writer, request, watch, self.clock.now())?)
     }
 
     /// Opens a connection that takes leases for a process named `holder`.
-    pub(crate) fn leases(&self, holder: &str) -> Result<LeaseHolder, Error> {
-        Ok(LeaseHolder::open(self.readers.path(), self.writer.file_identity(), holder)?)
+    pub(crate) fn leases(&self, holder: &str) -> Result<LeaseClient, Error> {
+        Ok(LeaseClient::open(self.readers.path(), self.writer.file_identity(), holder)?)
     }
 
     /// Returns the settings of the memory's folder: budgets, temperatures, redaction. A caller

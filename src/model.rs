@@ -9,7 +9,7 @@ pub(crate) mod fields;
 pub(crate) mod file_stat;
 pub(crate) mod heat;
 pub(crate) mod identity;
-pub(crate) mod imported_note;
+pub(crate) mod imported_note_keys;
 pub(crate) mod kind_specs;
 pub(crate) mod links;
 pub(crate) mod memory_fingerprint;

@@ -14,6 +14,7 @@ pub mod conformance;
 pub(crate) mod jsonl_files;
 pub(crate) mod log_buffer;
 
+mod client_worker_pool;
 #[cfg(feature = "http")]
 pub(crate) mod http;
 #[cfg(feature = "shared")]
@@ -22,7 +23,6 @@ pub(crate) mod remindb_folder;
 pub(crate) mod server_facts;
 pub(crate) mod stdio;
 mod thread_group;
-mod worker_pool;
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -8,15 +8,17 @@
 mod batch;
 pub(crate) mod busy_handler;
 pub(crate) mod checkpoint;
-pub(crate) mod commit;
+pub(crate) mod commit_outcome;
+mod committed_wal_pages;
 pub(crate) mod connection;
+#[cfg(test)]
+pub(crate) mod database_version_testing;
 mod error_advice;
 pub(crate) mod file_identity_check;
 mod heat_rows;
 mod heat_writer;
 pub(crate) mod history_reader;
 pub(crate) mod links;
-mod logged_pages;
 pub(crate) mod node_columns;
 pub(crate) mod node_insert;
 pub(crate) mod past_states;
@@ -36,12 +38,10 @@ mod replication_error;
 mod root_names;
 pub(crate) mod schema;
 pub(crate) mod source_files;
-#[cfg(test)]
-pub(crate) mod testing;
 mod vector_writer;
 pub(crate) mod wal_check;
 mod work_leases;
-pub(crate) mod write_lock_holder;
+pub(crate) mod write_lock;
 mod write_waiters;
 mod writer;
 
@@ -53,10 +53,12 @@ use rusqlite::types::FromSql;
 
 pub(crate) use batch::{Batch, ChangedNodeCounts, ManualEdgeTarget, NewNode};
 pub(crate) use batch::{RequestReceipt, UnrelateOutcome};
-use error_advice::ErrorEffect::{Refusal, State};
+use error_advice::ExternalErrorCause::{Refusal, State};
 use error_advice::{advice, is_strange_value};
 pub(crate) use heat_writer::{ColdNode, ColdNodesOffer, HeatIncrement, HeatWriter};
-pub(crate) use history_reader::{ChangePosition, HistoryBounds, HistoryChange, NodeVersion};
+pub(crate) use history_reader::{
+    ChangePosition, HistoryChange, HistoryExtent, NodeVersionWithoutText,
+};
 pub(crate) use node_columns::{AttributeValue, AttributeValues, FIELDS, KEY_PATH, LANG, LEVEL};
 pub(crate) use path_check::check_path;
 pub(crate) use reader_pool::{ReaderPool, read_marked};
@@ -64,10 +66,12 @@ pub(crate) use record::{
     FileId, FileRow, NodeData, NodeKey, NodePlace, NodeRecord, Root, RootId, Tombstone,
 };
 pub(crate) use vector_writer::VectorWriter;
-pub(crate) use work_leases::{ActiveLease, COMPILE_LEASE, ClaimPolicy, LeaseHolder, RESCAN_LEASE};
+pub(crate) use work_leases::{
+    ActiveLease, COMPILE_LEASE, ClaimableLeases, LeaseClient, RESCAN_LEASE,
+};
 pub(crate) use writer::{CommitReport, Writer};
 pub(crate) use {checkpoint::WriteAheadLog, prepared_statements::PreparedStatements};
-pub use {replication_error::SharedError, write_lock_holder::LockHolder};
+pub use {replication_error::SharedError, write_lock::LockHolder};
 
 /// Returns the single value of a statement, which each connection prepares once.
 fn one<T: FromSql>(conn: &Connection, sql: &'static str) -> rusqlite::Result<T> {

@@ -26,15 +26,15 @@ use serde_json::{Map, Value, json};
 use crate::ingest::redact::Redactor;
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    Args, CallContext, ClientEvent, ClientRequestEvent, CompletionRequest, Handler, HandlerError,
-    Notice, PromptMessage, RestReply, RestRequest, ServerInfo, Tool, ToolCallRecord, ToolReply,
-    TransientResource,
+    Args, CallContext, ClientNonRequestEvent, ClientRequestEvent, CompletionRequest, Handler,
+    HandlerError, Notice, PromptMessage, RestReply, RestRequest, ServerInfo, Tool, ToolCallRecord,
+    ToolReply, TransientResource,
 };
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
 use crate::model::clock::Millis;
 use crate::query::{OutputFormat, Query};
-use crate::text::json_text::json_text;
+use crate::text::json_control_escaping::json_text;
 use changed_resources::ChangeWatch;
 use rest_api::RestContext;
 pub(crate) use tools::ToolSelection;
@@ -122,9 +122,9 @@ pub(crate) enum ToolRunner {
 }
 
 impl Handler for MemoryHandler {
-    type Run = ToolRunner;
-    type Read = resources::ResourceFn;
-    type Prompt = prompts::PromptFn;
+    type ToolImpl = ToolRunner;
+    type ResourceImpl = resources::ResourceFn;
+    type PromptImpl = prompts::PromptFn;
 
     fn call(
         &self,
@@ -191,21 +191,21 @@ impl Handler for MemoryHandler {
         self.sessions.on_request(seen, &self.memory.workspace().redactor, self.memory.clock().now())
     }
 
-    fn note(&self, event: ClientEvent<'_>) {
+    fn note(&self, event: ClientNonRequestEvent<'_>) {
         match event {
-            ClientEvent::Called(called) => {
+            ClientNonRequestEvent::Called(called) => {
                 self.sessions.on_call_end(&called, self.memory.clock().now())
             }
-            ClientEvent::Left(connection) => {
+            ClientNonRequestEvent::Left(connection) => {
                 self.sessions.on_disconnect(connection, self.memory.clock().now())
             }
-            ClientEvent::Listened => self.watch.begin_or_warn(&self.view),
+            ClientNonRequestEvent::Listened => self.watch.begin_or_warn(&self.view),
         }
     }
 }
 
 /// A handler whose memory is watched for its subscribers.
-pub(crate) trait NotifyingHandler: Handler {
+pub(crate) trait WatchedHandler: Handler {
     /// Returns the memory.
     fn view(&self) -> &ReadOnlyMemory;
 
@@ -216,7 +216,7 @@ pub(crate) trait NotifyingHandler: Handler {
     fn debounce_of(&self, resource: &str) -> Duration;
 }
 
-impl NotifyingHandler for MemoryHandler {
+impl WatchedHandler for MemoryHandler {
     fn view(&self) -> &ReadOnlyMemory {
         &self.view
     }

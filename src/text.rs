@@ -168,12 +168,12 @@ pub(crate) fn line_number_at(text: &str, offset: usize) -> u32 {
 
 pub(crate) mod accents;
 pub(crate) mod bigrams;
+pub(crate) mod chunking;
 pub(crate) mod index_terms;
-pub(crate) mod json_text;
-pub(crate) mod pieces;
+pub(crate) mod json_control_escaping;
+pub(crate) mod related_words;
 pub(crate) mod suggest;
 pub(crate) mod tokens;
-pub(crate) mod word_families;
 
 #[cfg(test)]
 mod tests;

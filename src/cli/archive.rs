@@ -1,12 +1,12 @@
 //! `remindb archive`: archives old memories, and the oldest ones beyond the soft limits.
 
 use super::args::ArchiveMemoriesArgs;
-use super::{CommandError, CommandOutcome, Context, open_memory};
+use super::{CommandContext, CommandError, CommandOutcome, open_memory};
 use crate::memory::typed::ArchiveMode;
 
 pub(super) fn run(
     args: ArchiveMemoriesArgs,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let mode = if args.is_dry_run { ArchiveMode::DryRun } else { ArchiveMode::Real };
     let memory = open_memory(args.db, context)?;

@@ -1,12 +1,12 @@
 //! Command lines as values: parsed and checked here, run elsewhere.
 
-mod agent_parsers;
 mod client_and_scope;
 mod command;
 mod command_parsers;
 mod knowledge_args;
 mod knowledge_parser;
 mod memory_parsers;
+mod setup_hook_parsers;
 mod space_parser;
 mod tool_parser;
 mod value_parsers;
@@ -20,18 +20,19 @@ use lexopt::prelude::*;
 
 #[cfg(feature = "desktop")]
 pub(crate) use client_and_scope::Client;
-pub(crate) use client_and_scope::{CLIENTS, Scope};
+pub(crate) use client_and_scope::{CLIENTS, ProjectOrUser};
 pub(crate) use command::{
-    ArchiveMemoriesArgs, BackupArgs, BenchArgs, ColorWhen, Command, CompileArgs, DoctorArgs,
-    ExportArgs, ExportFormat, GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs,
+    ArchiveMemoriesArgs, ArgumentFromStdin, BackupArgs, BenchArgs, BrowserViewArgs, ColorWhen,
+    Command, CompileArgs, CustomViewArgs, CustomViewTask, DoctorArgs, ExportArgs,
+    ExportDestination, GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs,
     MemoriesArgs, RedactArgs, RememberArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs,
-    SharedFlag, Shell, StdinArgument, ToolArgs, ViewArgs, ViewQueryArgs, ViewTask,
+    SharedFlag, Shell, ToolArgs,
 };
 #[cfg(feature = "desktop")]
 pub(crate) use command::{SetupArgs, SetupClients};
 #[cfg(feature = "shared")]
 pub(crate) use command::{SpaceArgs, SpaceTask};
-pub(crate) use knowledge_args::{KnowledgeArgs, KnowledgeTask, KnowledgeTextSource};
+pub(crate) use knowledge_args::{KnowledgeArgs, KnowledgeCommand, KnowledgeTextSource};
 use value_parsers::suggestion;
 
 /// Parses the arguments after a command's name; the database may be named before it.
@@ -138,8 +139,8 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("import", include_str!("help/import.txt"), command_parsers::import),
     CommandSpec::new("salvage", include_str!("help/salvage.txt"), command_parsers::salvage),
     CommandSpec::new("space", include_str!("help/space.txt"), space_parser::space),
-    CommandSpec::new("setup", include_str!("help/setup.txt"), agent_parsers::setup),
-    CommandSpec::new("hook", include_str!("help/hook.txt"), agent_parsers::hook),
+    CommandSpec::new("setup", include_str!("help/setup.txt"), setup_hook_parsers::setup),
+    CommandSpec::new("hook", include_str!("help/hook.txt"), setup_hook_parsers::hook),
     CommandSpec::new(
         "completion",
         include_str!("help/completion.txt"),

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::args::BenchArgs;
-use super::{CommandError, CommandOutcome, Context, absolute, options};
+use super::{CommandContext, CommandError, CommandOutcome, absolute, options};
 use crate::ingest::scan::{self, DetailLevel, IgnoreRules};
 use crate::memory::Memory;
 use crate::model::clock::Millis;
@@ -47,7 +47,7 @@ struct TokenComparison {
 
 pub(super) fn run(
     args: BenchArgs,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let dir = absolute(&args.dir)?;
     let budget = args.budget.unwrap_or(BUDGET_DEFAULT);

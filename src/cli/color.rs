@@ -1,8 +1,8 @@
 //! Colour output: the only place that knows escape sequences.
 
-/// Whether to use colours.
+/// The output with colours, or without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ColorSupport {
+pub(super) enum PlainOrAnsi {
     Plain,
     Ansi,
 }
@@ -20,7 +20,7 @@ pub(super) enum TextRole {
     Match,
 }
 
-impl ColorSupport {
+impl PlainOrAnsi {
     /// Returns the sequences before and after a text of that role; `None` without colours.
     pub(super) fn codes(self, role: TextRole) -> Option<(&'static str, &'static str)> {
         let code = match role {
@@ -31,7 +31,7 @@ impl ColorSupport {
             TextRole::Dim => "\x1b[2m",
             TextRole::Match => "\x1b[1;31m",
         };
-        (self == ColorSupport::Ansi).then_some((code, "\x1b[0m"))
+        (self == PlainOrAnsi::Ansi).then_some((code, "\x1b[0m"))
     }
 }
 

@@ -7,7 +7,7 @@ use super::args::CompileArgs;
 use super::memory_place::database_of_notes;
 use super::progress::ProgressLine;
 use super::sharing::OpenSpace;
-use super::{CommandError, CommandOutcome, Context, absolute, n_threads, options};
+use super::{CommandContext, CommandError, CommandOutcome, absolute, n_threads, options};
 use crate::ingest::scan::{DetailLevel, PassedOver};
 use crate::memory::compile::{
     CompileError, CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, check_new_file,
@@ -17,13 +17,13 @@ use crate::model::clock::Millis;
 use crate::query::render::to_label;
 use crate::settings::root_settings::RootSettings;
 use crate::store::{
-    COMPILE_LEASE, ClaimPolicy, IfMissing, LeaseHolder, SharedError, StoreError, Writer,
+    COMPILE_LEASE, ClaimableLeases, IfMissing, LeaseClient, SharedError, StoreError, Writer,
 };
-use crate::text::json_text::json_text;
+use crate::text::json_control_escaping::json_text;
 
 pub(super) fn run(
     args: CompileArgs,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let path = absolute(&args.path)?;
     let place = database_of_notes(args.db, &path)?;
@@ -45,7 +45,7 @@ pub(super) fn run(
         space.attach_writer(&mut writer)?;
     }
     let _first =
-        is_new.then(|| FirstCompileMarker::begin(&place.path, &writer, context.clock.now()));
+        is_new.then(|| FirstCompileLease::begin(&place.path, &writer, context.clock.now()));
     let progress = ProgressLine::new(context, "compiling", "files");
     let request = CompileRequest {
         path: &path,
@@ -91,7 +91,7 @@ pub(super) fn run(
 }
 
 /// Says what was compiled; at a terminal in words for people.
-fn tell(report: &Report, context: &mut Context<'_>) -> Result<(), CommandError> {
+fn tell(report: &Report, context: &mut CommandContext<'_>) -> Result<(), CommandError> {
     match context.out.is_terminal() {
         true => context.say(format_args!("{report:#}\n"))?,
         false => context.say(format_args!("{report}\n"))?,
@@ -102,7 +102,7 @@ fn tell(report: &Report, context: &mut Context<'_>) -> Result<(), CommandError> 
 /// Says what was passed over in one line; and each path, where they are known.
 fn tell_passed_over(
     passed_over: &PassedOver,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<(), CommandError> {
     let paths = passed_over.paths();
     match (passed_over.is_empty(), paths.is_empty()) {
@@ -117,25 +117,25 @@ fn tell_passed_over(
     Ok(())
 }
 
-/// The mark of a first compile, for as long as it lives: a search in another process says that the
+/// The lease of a first compile, for as long as it lives: a search in another process says that the
 /// notes are being compiled rather than that the memory is empty.
-struct FirstCompileMarker {
+struct FirstCompileLease {
     /// `None` where it could not be made, which keeps no compile from its work.
-    leases: Option<(LeaseHolder, String)>,
+    leases: Option<(LeaseClient, String)>,
 }
 
-impl FirstCompileMarker {
-    fn begin(path: &Path, writer: &Writer, now: Millis) -> FirstCompileMarker {
+impl FirstCompileLease {
+    fn begin(path: &Path, writer: &Writer, now: Millis) -> FirstCompileLease {
         let name = format!("{COMPILE_LEASE}{}", std::process::id());
-        let taken = LeaseHolder::open(path, writer.file_identity(), &name).and_then(|it| {
-            let is_taken = it.take(&name, ClaimPolicy::Free, now)?;
+        let taken = LeaseClient::open(path, writer.file_identity(), &name).and_then(|it| {
+            let is_taken = it.take(&name, ClaimableLeases::Free, now)?;
             Ok(is_taken.then_some((it, name)))
         });
-        FirstCompileMarker { leases: taken.ok().flatten() }
+        FirstCompileLease { leases: taken.ok().flatten() }
     }
 }
 
-impl Drop for FirstCompileMarker {
+impl Drop for FirstCompileLease {
     fn drop(&mut self) {
         if let Some((leases, name)) = &self.leases {
             // It expires by itself.
@@ -157,7 +157,7 @@ mod tests {
         let writer = Writer::open(&path, IfMissing::Create).unwrap();
         let seen = || Reader::open(&path).unwrap().filling(NOW).unwrap();
         assert_eq!(seen(), PopulationState::Empty);
-        let first = FirstCompileMarker::begin(&path, &writer, NOW);
+        let first = FirstCompileLease::begin(&path, &writer, NOW);
         assert_eq!(seen(), PopulationState::Begun);
         drop(first);
         assert_eq!(seen(), PopulationState::Empty);

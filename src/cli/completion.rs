@@ -2,14 +2,17 @@
 //!
 //! Commands and flags are those of the help; values are listed here, by flag and by command.
 
-use super::args::{CLIENTS, COMMANDS, HookEvent, Scope, Shell};
-use super::{CommandError, CommandOutcome, Context};
+use super::args::{CLIENTS, COMMANDS, HookEvent, ProjectOrUser, Shell};
+use super::{CommandContext, CommandError, CommandOutcome};
 use crate::ingest::foreign::FOREIGN_SOURCES;
 use crate::model::kind_specs::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
 use crate::model::kind_specs::{IMPORTANCES, MEMORY_TYPES, STATUSES};
 use crate::model::tree::NodeType;
 
-pub(super) fn run(shell: Shell, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
+pub(super) fn run(
+    shell: Shell,
+    context: &mut CommandContext<'_>,
+) -> Result<CommandOutcome, CommandError> {
     context.say(script(shell))?;
     Ok(CommandOutcome::Done)
 }
@@ -38,7 +41,7 @@ fn values_of_flags() -> Vec<(&'static str, String)> {
         ("format", "agent-memory markdown remind".to_owned()),
         ("from", format!("agent-memory remind {sources}")),
         ("importance", IMPORTANCES.join(" ")),
-        ("scope", Scope::NAMES.join(" ")),
+        ("scope", ProjectOrUser::NAMES.join(" ")),
         ("status", STATUSES.join(" ")),
         ("task", "consolidate triage conflicts health".to_owned()),
         ("tools", "all core memory remind".to_owned()),

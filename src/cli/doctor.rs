@@ -10,17 +10,17 @@ use super::configured_providers::providers;
 use super::memory_place::known_database;
 use super::progress::ProgressLine;
 use super::sharing::tell_unpublished;
-use super::{CommandError, CommandOutcome, Context};
+use super::{CommandContext, CommandError, CommandOutcome};
+use crate::maintenance::backup_and_repair;
 use crate::maintenance::doctor::{self, CheckStatus, DoctorReport};
-use crate::maintenance::repair;
 use crate::maintenance::transfer::TransferError;
 use crate::query::render::to_one_line;
 use crate::store::StoreError;
-use crate::text::json_text::json_text;
+use crate::text::json_control_escaping::json_text;
 
 pub(super) fn run(
     args: DoctorArgs,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db, context)?;
     let report = if args.is_fix {
@@ -29,7 +29,7 @@ pub(super) fn run(
             // The repair goes on, even if this cannot be written.
             let _ = writeln!(context.err, "remindb: backup: {}", backup.display());
         };
-        repair::repair(&db, now, &mut announce).map_err(|error| match error {
+        backup_and_repair::repair(&db, now, &mut announce).map_err(|error| match error {
             TransferError::Store(error) => advised(error, &db),
             error => error.into(),
         })?
@@ -106,7 +106,7 @@ struct ExaminedProvider {
 /// Returns the providers of the user, each asked if wanted.
 fn examine_providers(
     is_reaching: bool,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<Vec<ExaminedProvider>, CommandError> {
     let providers = providers(context)?;
     let examined = providers.all().map(|(job, provider)| ExaminedProvider {

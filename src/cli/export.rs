@@ -3,17 +3,20 @@
 use std::fs::File;
 use std::io::BufWriter;
 
-use super::args::{ExportArgs, ExportFormat};
+use super::args::{ExportArgs, ExportDestination};
 use super::memory_place::known_database;
 use super::progress::ProgressLine;
-use super::{CommandError, CommandOutcome, Context, remind_transfer, typed_memory_files};
+use super::{
+    CommandContext, CommandError, CommandOutcome, agent_memory_format_transfer,
+    foreign_remind_transfer,
+};
 use crate::maintenance::transfer::{
     self, AtomicFile, IfExists, MarkdownExportReport, TransferError,
 };
 
 pub(super) fn run(
     args: ExportArgs,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db, context)?;
     let progress = ProgressLine::new(context, "exporting", "rows");
@@ -25,11 +28,11 @@ pub(super) fn run(
         outcome => Ok(outcome.map(|_| CommandOutcome::Done)?),
     };
     let dest = match args.target {
-        ExportFormat::Lines(dest) => dest,
-        ExportFormat::AgentMemory(folder) => {
-            return typed_memory_files::export(&db, &folder, args.is_force, context);
+        ExportDestination::Lines(dest) => dest,
+        ExportDestination::AgentMemory(folder) => {
+            return agent_memory_format_transfer::export(&db, &folder, args.is_force, context);
         }
-        ExportFormat::Markdown(folder) => {
+        ExportDestination::Markdown(folder) => {
             let outcome = transfer::export_markdown(&db, &folder, &mut note);
             progress.clear();
             let MarkdownExportReport { n_nodes, n_files } = outcome?;
@@ -38,8 +41,8 @@ pub(super) fn run(
             context.say(format_args!("{done}"))?;
             return Ok(CommandOutcome::Done);
         }
-        ExportFormat::Remind(dest) => {
-            return remind_transfer::export(&db, dest.as_deref(), args.is_force, context);
+        ExportDestination::Remind(dest) => {
+            return foreign_remind_transfer::export(&db, dest.as_deref(), args.is_force, context);
         }
     };
     let Some(dest) = dest else {

@@ -5,10 +5,10 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use super::progress::ProgressLine;
-use super::{CommandError, CommandOutcome, Context, typed_memory_output};
+use super::{CommandContext, CommandError, CommandOutcome, typed_memory_output};
 use crate::ingest::conversation::each_spoken;
 use crate::ingest::foreign::{
-    ForeignFile, ForeignReader, ForeignSource, NoteCollector, SessionMetadata, add_session,
+    ForeignFileInfo, ForeignReader, ForeignSource, NoteCollector, SessionMetadata, add_session,
 };
 use crate::ingest::scan;
 use crate::maintenance::transfer::each_opencode_session;
@@ -47,7 +47,7 @@ pub(super) fn import(
     path: Option<PathBuf>,
     db: &Path,
     mode: WriteOrDryRun,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let path = path.map_or_else(|| of_home(source), Ok)?;
     let files = found_in(source, &path)?;
@@ -91,7 +91,7 @@ fn report(
     sum: &ForeignImportReport,
     db: &Path,
     mode: WriteOrDryRun,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let &ForeignImportReport { n_added, n_updated, n_unchanged, n_forgotten, n_secrets, snapshot } =
         sum;
@@ -152,7 +152,7 @@ fn read(source: &'static ForeignSource, found: &FoundFile, notes: &mut NoteColle
     let shown = found.path.display().to_string();
     let project = project_of(&found.path);
     let project = project.as_deref();
-    let file = ForeignFile { path: &found.below, shown: &shown, project, source };
+    let file = ForeignFileInfo { path: &found.below, shown: &shown, project, source };
     let Some(reader) = found.reader else { return read_opencode(&file, &found.path, notes) };
     match scan::open_regular(&found.path) {
         Ok(opened) => reader(&file, &mut BufReader::new(opened), notes),
@@ -167,7 +167,7 @@ fn project_of(session: &Path) -> Option<String> {
     Some(path.trim().to_owned()).filter(|it| !it.is_empty())
 }
 
-fn read_opencode(file: &ForeignFile<'_>, db: &Path, notes: &mut NoteCollector) {
+fn read_opencode(file: &ForeignFileInfo<'_>, db: &Path, notes: &mut NoteCollector) {
     let read = each_opencode_session(db, &mut |session| {
         let mut said = Vec::new();
         session.records.iter().for_each(|it| each_spoken(it, &mut said));

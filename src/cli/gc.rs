@@ -5,14 +5,17 @@ use serde_json::{Value, json};
 use super::args::GcArgs;
 use super::memory_place::known_database;
 use super::safety_backup::{BackupChoice, SafetyBackup};
-use super::{CommandError, CommandOutcome, Context};
+use super::{CommandContext, CommandError, CommandOutcome};
 use crate::maintenance::gc::{GcMode, GcReport, KeepRule};
 use crate::maintenance::transfer::DestructiveOperation;
 use crate::model::clock::Millis;
 use crate::query::render::stats::format_size;
 use crate::store::{IfMissing, Writer};
 
-pub(super) fn run(args: GcArgs, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
+pub(super) fn run(
+    args: GcArgs,
+    context: &mut CommandContext<'_>,
+) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db, context)?;
     let writer = Writer::open(&db, IfMissing::Refuse)?;
     let keep = match (args.keep, args.older_than_ms) {

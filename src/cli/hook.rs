@@ -23,8 +23,8 @@ use log_file::HookLog;
 use session_state::StateFolder;
 
 use super::args::{HookArgs, HookEvent};
-use super::memory_place::{MemoryPlace, SearchFolders};
-use super::{CommandError, CommandOutcome, Context, options, user_folder};
+use super::memory_place::{MemoryLookupFolders, MemoryPlace};
+use super::{CommandContext, CommandError, CommandOutcome, options, user_folder};
 use crate::memory::briefing::{self, BriefingRequest};
 use crate::model::clock::Millis;
 use crate::query::{self, PromptQuery};
@@ -44,7 +44,7 @@ const BUDGET_MAX: u32 = 4_000;
 
 pub(super) fn run(
     args: HookArgs,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let state = state_home();
     let log = HookLog::new(state.as_deref(), context.clock.now());
@@ -72,7 +72,7 @@ pub(super) fn run(
 fn answer(
     args: &HookArgs,
     state: Option<&Path>,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<String, String> {
     if let Some(problem) = &args.problem {
         return Err(problem.clone());
@@ -155,7 +155,7 @@ impl HookCall {
 /// there is none.
 fn memory_place(args: &HookArgs, input: &HookInput) -> Result<Option<PathBuf>, String> {
     let folder = input.folder().map(PathBuf::from).or_else(|| std::env::current_dir().ok());
-    let around = folder.map(SearchFolders::around);
+    let around = folder.map(MemoryLookupFolders::around);
     if let Some(named) = MemoryPlace::named(args.db.clone()) {
         // A path of a project's settings is not relative to where a client starts its hooks.
         let of_project = || around.map(|it| it.folder_of(&named.path));

@@ -9,25 +9,27 @@ use super::args::{ImportArgs, ImportSource};
 use super::memory_place::database_to_make;
 use super::progress::ProgressLine;
 use super::{
-    CommandError, CommandOutcome, Context, HAS_DESKTOP, foreign_import, remind_transfer,
-    typed_memory_files,
+    CommandContext, CommandError, CommandOutcome, HAS_DESKTOP, agent_memory_format_transfer,
+    foreign_import, foreign_remind_transfer,
 };
 use crate::ingest::redact::Redactor;
 use crate::maintenance::transfer::{self, ImportInput, ImportReport, V03ImportReport};
 
 pub(super) fn run(
     args: ImportArgs,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let db = database_to_make(args.db, None, context)?;
     match args.source {
         ImportSource::Lines(file) => lines(&file, &db, context),
         ImportSource::Old(file) if HAS_DESKTOP => old(&file, &db, context),
-        ImportSource::AgentMemory(folder) => typed_memory_files::import(&folder, &db, context),
+        ImportSource::AgentMemory(folder) => {
+            agent_memory_format_transfer::import(&folder, &db, context)
+        }
         ImportSource::Foreign(source, path, mode) => {
             foreign_import::import(source, path, &db, mode, context)
         }
-        ImportSource::Remind(source) => remind_transfer::import(&source, &db, context),
+        ImportSource::Remind(source) => foreign_remind_transfer::import(&source, &db, context),
         ImportSource::Old(_) => {
             Err(CommandError::Because("this build reads no databases of remindb 0.3".to_owned()))
         }
@@ -37,7 +39,7 @@ pub(super) fn run(
 fn lines(
     file: &Path,
     db: &Path,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let cannot = |error: std::io::Error| {
         CommandError::Because(format!("cannot read `{}`: {error}", file.display()))
@@ -73,7 +75,11 @@ fn lines(
     Ok(CommandOutcome::Done)
 }
 
-fn old(file: &Path, db: &Path, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
+fn old(
+    file: &Path,
+    db: &Path,
+    context: &mut CommandContext<'_>,
+) -> Result<CommandOutcome, CommandError> {
     let progress = ProgressLine::new(context, "importing", "nodes");
     let now = context.clock.now();
     let moved = transfer::import_old(file, db, &Redactor::builtin(), now, &mut |n_done, n_all| {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::args::InspectArgs;
 use super::color::{PaintedText, TextRole};
 use super::memory_place::known_database;
-use super::{CommandError, CommandOutcome, Context, options};
+use super::{CommandContext, CommandError, CommandOutcome, options};
 use crate::ingest::scan::SkippedPath;
 use crate::model::clock::Millis;
 use crate::model::heat::HeatThresholds;
@@ -20,7 +20,7 @@ const DEPTH_DEFAULT: usize = 10;
 
 pub(super) fn run(
     args: InspectArgs,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let reader = Reader::open(&known_database(args.db.clone(), context)?)?;
     let levels = u32::try_from(args.depth.unwrap_or(DEPTH_DEFAULT)).unwrap_or(u32::MAX);

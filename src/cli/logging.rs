@@ -19,13 +19,13 @@ use serde_json::json;
 use simplelog::{ConfigBuilder, WriteLogger};
 
 use super::CommandError;
-use super::output::{StreamEnd, TextStream};
+use super::terminal_safe_output::{TerminalOrElsewhere, TextStream};
 use crate::ingest::parse::Syntax;
 use crate::mcp::QUIET_TARGET;
 use crate::model::clock::Clock;
 use crate::server::log_buffer::{self, LogBuffer};
 use crate::settings::config::{LogFormat, LogLevel, LogSettings};
-use crate::text::json_text::json_text;
+use crate::text::json_control_escaping::json_text;
 
 /// The target of this program's own records, the only ones written.
 const TARGET: &str = env!("CARGO_CRATE_NAME");
@@ -52,7 +52,7 @@ pub(super) fn start(
             let key = "server.logging.output_path";
             CommandError::Because(format!("`{key}` in the settings is `{path}`: {why}"))
         })?),
-        None => Box::new(TextStream::new(io::stderr(), StreamEnd::of(&io::stderr()))),
+        None => Box::new(TextStream::new(io::stderr(), TerminalOrElsewhere::of(&io::stderr()))),
     };
     // A line is one write, also where others write to the same file.
     let sink: Box<dyn Write + Send> = Box::new(io::LineWriter::new(sink));

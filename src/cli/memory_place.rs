@@ -11,9 +11,9 @@
 //! 6. the user's own `remindb/memory.db` in the data folder, which in a home comes before the one
 //!    below it.
 //!
-//! Only the named file may be missing; [`SearchFolders::new_in_project`] and
-//! [`SearchFolders::of_user`] are the places of new memories. A folder of another user is passed
-//! over, and a link that leads out of its folder is refused, since both may be a stranger's.
+//! Only the named file may be missing; [`MemoryLookupFolders::new_in_project`] and
+//! [`MemoryLookupFolders::of_user`] are the places of new memories. A folder of another user is
+//! passed over, and a link that leads out of its folder is refused, since both may be a stranger's.
 
 #[cfg(test)]
 mod tests;
@@ -21,8 +21,8 @@ mod tests;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::args::Scope;
-use super::{CommandError, Context, path_variable, user_folder, variable};
+use super::args::ProjectOrUser;
+use super::{CommandContext, CommandError, path_variable, user_folder, variable};
 use crate::server::remindb_folder::{OWN_FOLDER, make_own_folder, make_private_folder};
 
 /// The file's name, wherever the memory is.
@@ -57,9 +57,9 @@ pub(super) enum PlaceOrigin {
     User,
 }
 
-/// The folders that places are looked for in, by the environment.
+/// The folders in which a memory is looked up, by the environment.
 #[derive(Clone, Debug)]
-pub(super) struct SearchFolders {
+pub(super) struct MemoryLookupFolders {
     /// The working folder.
     folder: PathBuf,
     home: Option<PathBuf>,
@@ -67,33 +67,36 @@ pub(super) struct SearchFolders {
     data: Option<PathBuf>,
 }
 
-impl SearchFolders {
-    pub(super) fn of_process() -> Result<SearchFolders, CommandError> {
+impl MemoryLookupFolders {
+    pub(super) fn of_process() -> Result<MemoryLookupFolders, CommandError> {
         let folder = std::env::current_dir().map_err(|error| {
             CommandError::Because(format!("cannot find the working folder: {error}"))
         })?;
-        Ok(SearchFolders::around(folder))
+        Ok(MemoryLookupFolders::around(folder))
     }
 
     /// Returns the surroundings of a folder that is worked in.
-    pub(super) fn around(folder: PathBuf) -> SearchFolders {
+    pub(super) fn around(folder: PathBuf) -> MemoryLookupFolders {
         let data = user_folder("XDG_DATA_HOME", ".local/share");
-        SearchFolders { folder, home: path_variable("HOME"), data }
+        MemoryLookupFolders { folder, home: path_variable("HOME"), data }
     }
 
     /// Returns the memory of a scope, or of any; `None` when there is none yet.
-    pub(super) fn find(&self, scope: Option<Scope>) -> Result<Option<MemoryPlace>, CommandError> {
+    pub(super) fn find(
+        &self,
+        scope: Option<ProjectOrUser>,
+    ) -> Result<Option<MemoryPlace>, CommandError> {
         let project = match scope {
-            Some(Scope::User) => None,
-            Some(Scope::Project) | None => self.of_project()?,
+            Some(ProjectOrUser::User) => None,
+            Some(ProjectOrUser::Project) | None => self.of_project()?,
         };
         let user = match scope {
-            Some(Scope::Project) => None,
-            Some(Scope::User) | None => self.existing_of_user(),
+            Some(ProjectOrUser::Project) => None,
+            Some(ProjectOrUser::User) | None => self.existing_of_user(),
         };
         match project {
             Some(place) => Ok(Some(place)),
-            None if scope == Some(Scope::User) => Ok(user),
+            None if scope == Some(ProjectOrUser::User) => Ok(user),
             None => match (self.below()?, user) {
                 // A home has the memories of projects below it; one's own comes first.
                 (_, Some(user)) if self.is_home() => Ok(Some(user)),
@@ -106,9 +109,12 @@ impl SearchFolders {
         }
     }
 
-    /// Returns the memory of a command that may make one, as [`SearchFolders::find`] does. In a
-    /// home with several memories below it, that is the user's own, which may be made.
-    fn find_or_make(&self, scope: Option<Scope>) -> Result<Option<MemoryPlace>, CommandError> {
+    /// Returns the memory of a command that may make one, as [`MemoryLookupFolders::find`] does. In
+    /// a home with several memories below it, that is the user's own, which may be made.
+    fn find_or_make(
+        &self,
+        scope: Option<ProjectOrUser>,
+    ) -> Result<Option<MemoryPlace>, CommandError> {
         match self.is_home()
             && scope.is_none()
             && matches!(self.below()?, SubfoldersWithMemory::Several(_))
@@ -261,7 +267,7 @@ impl MemoryPlace {
     }
 
     /// Says where the memory is, if that is news: a new one, or one at the former place.
-    pub(super) fn tell(&self, context: &mut Context<'_>) {
+    pub(super) fn tell(&self, context: &mut CommandContext<'_>) {
         let path = self.path.display();
         let line = match self.origin {
             PlaceOrigin::Named | PlaceOrigin::NamedFolder => return,
@@ -297,12 +303,12 @@ impl MemoryPlace {
 /// Returns the memory of a command that reads, which has to exist unless it is named.
 pub(super) fn known_database(
     named: Option<PathBuf>,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<PathBuf, CommandError> {
     if let Some(place) = MemoryPlace::named(named) {
         return Ok(place.path);
     }
-    let around = SearchFolders::of_process()?;
+    let around = MemoryLookupFolders::of_process()?;
     let place = around.find(None)?.ok_or_else(|| around.nothing())?;
     place.tell(context);
     Ok(place.path)
@@ -311,16 +317,16 @@ pub(super) fn known_database(
 /// Returns the memory of a command that may make one: without any, the user's own.
 pub(super) fn database_to_make(
     named: Option<PathBuf>,
-    scope: Option<Scope>,
-    context: &mut Context<'_>,
+    scope: Option<ProjectOrUser>,
+    context: &mut CommandContext<'_>,
 ) -> Result<PathBuf, CommandError> {
     let place = match MemoryPlace::named(named) {
         Some(place) => place,
         None => {
-            let around = SearchFolders::of_process()?;
+            let around = MemoryLookupFolders::of_process()?;
             match (around.find_or_make(scope)?, scope) {
                 (Some(place), _) => place,
-                (None, Some(Scope::Project)) => around.new_in_project(),
+                (None, Some(ProjectOrUser::Project)) => around.new_in_project(),
                 (None, _) => around.of_user().ok_or_else(|| around.nothing())?,
             }
         }
@@ -338,7 +344,7 @@ pub(super) fn database_of_notes(
     if let Some(place) = MemoryPlace::named(named) {
         return Ok(place);
     }
-    let around = SearchFolders::of_process()?;
+    let around = MemoryLookupFolders::of_process()?;
     let folder = match notes.is_dir() {
         true => notes,
         false => notes.parent().unwrap_or(notes),

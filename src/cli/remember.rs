@@ -8,7 +8,9 @@ use super::args::RememberArgs;
 use super::color::TextRole;
 use super::memory_place::database_to_make;
 use super::tool_advice_rewording::flag_of;
-use super::{CommandError, CommandOutcome, Context, knowledge, typed_memory_output};
+use super::{
+    CommandContext, CommandError, CommandOutcome, knowledge_commands, typed_memory_output,
+};
 use crate::memory::typed::{MemoryError, StoreOutcome, StoreRequest};
 use crate::model::kind_specs::MEMORY_TYPES;
 use crate::store::IfMissing;
@@ -18,7 +20,7 @@ const INPUT_BYTES_MAX: u64 = 1024 * 1024;
 
 pub(super) fn run(
     args: RememberArgs,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let text = match &args.text {
         Some(text) => text.clone(),
@@ -30,7 +32,7 @@ pub(super) fn run(
     }
     if !MEMORY_TYPES.iter().any(|it| it.as_str() == args.memory_type) {
         let arguments = episode(&args, text)?;
-        return knowledge::remember(&arguments, (args.db, args.is_json), context);
+        return knowledge_commands::remember(&arguments, (args.db, args.is_json), context);
     }
     if args.topic.is_some() || !args.entities.is_empty() {
         let what = "`--topic` and `--entity` are for episodes, not for `--type core`, learning or \

@@ -6,12 +6,12 @@ use super::progress::ProgressLine;
 use super::safety_backup::prune;
 use super::sharing::tell_unpublished;
 use super::user_settings::memory_settings_of_user;
-use super::{CommandError, CommandOutcome, Context};
+use super::{CommandContext, CommandError, CommandOutcome};
 use crate::maintenance::transfer::{self, BackupReport, RestoreReport};
 
 pub(super) fn run(
     args: RestoreArgs,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let db = database_to_make(args.db, None, context)?;
     let settings = memory_settings_of_user()?;

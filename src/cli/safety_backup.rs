@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::user_settings::memory_settings_of_user;
-use super::{CommandError, Context};
+use super::{CommandContext, CommandError};
 use crate::maintenance::transfer::{self, DestructiveOperation};
 
 /// Whether the person at the command line wants a backup.
@@ -29,7 +29,7 @@ impl SafetyBackup {
         db: &Path,
         of: DestructiveOperation,
         wish: BackupChoice,
-        context: &Context<'_>,
+        context: &CommandContext<'_>,
     ) -> Result<SafetyBackup, CommandError> {
         let settings = memory_settings_of_user()?;
         let n_max = settings.n_backups();
@@ -53,7 +53,7 @@ impl SafetyBackup {
     }
 
     /// Names the backup, and what is in it, on standard error; deletes the oldest ones.
-    pub(super) fn keep(self, db: &Path, holds: &str, context: &mut Context<'_>) {
+    pub(super) fn keep(self, db: &Path, holds: &str, context: &mut CommandContext<'_>) {
         let Some(path) = self.path else { return };
         let path = path.display();
         // The work is done, even if this cannot be written.
@@ -71,7 +71,7 @@ impl SafetyBackup {
 }
 
 /// Deletes the oldest backups beyond those that are kept.
-pub(super) fn prune(db: &Path, n_max: usize, context: &mut Context<'_>) {
+pub(super) fn prune(db: &Path, n_max: usize, context: &mut CommandContext<'_>) {
     if let Err(error) = transfer::prune_backups(db, n_max) {
         let _ = writeln!(context.err, "remindb: warning: old backups are left: {error}");
     }

@@ -2,12 +2,12 @@
 
 use super::args::SalvageArgs;
 use super::progress::ProgressLine;
-use super::{CommandError, CommandOutcome, Context};
+use super::{CommandContext, CommandError, CommandOutcome};
 use crate::maintenance::transfer::{self, SalvageReport};
 
 pub(super) fn run(
     args: SalvageArgs,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let progress = ProgressLine::new(context, "salvaging", "tables");
     let now = context.clock.now();

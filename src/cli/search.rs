@@ -3,10 +3,10 @@
 mod colored_hits;
 
 use super::args::{self, ColorWhen};
-use super::color::ColorSupport;
+use super::color::PlainOrAnsi;
 use super::memory_place::known_database;
 use super::tool_advice_rewording::with_commands;
-use super::{CommandError, CommandOutcome, Context, sharing};
+use super::{CommandContext, CommandError, CommandOutcome, sharing};
 use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 use crate::query::{self, HitDetail, OutputFormat, Query, QueryOptions, SearchQuery};
@@ -14,7 +14,7 @@ use crate::store::reader::{ArchivedVisibility, NodeFilter, Reader};
 
 pub(super) fn run(
     args: args::SearchArgs,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let detail = detail(args.detail.as_deref())?;
     let node_type = match args.node_type.as_deref() {
@@ -58,8 +58,8 @@ pub(super) fn run(
     } else {
         match args.color {
             ColorWhen::Auto => (),
-            ColorWhen::Always => context.colors = ColorSupport::Ansi,
-            ColorWhen::Never => context.colors = ColorSupport::Plain,
+            ColorWhen::Always => context.colors = PlainOrAnsi::Ansi,
+            ColorWhen::Never => context.colors = PlainOrAnsi::Plain,
         }
         let text = match query::is_no_answer(&answer.text) {
             true => with_commands(&answer.text),

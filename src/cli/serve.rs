@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::args::{Scope, ServeArgs};
+use super::args::{ProjectOrUser, ServeArgs};
 use super::configured_providers::providers;
 use super::listen_options::{HttpOptions, PageLinks};
-use super::memory_place::{self, OF_USER, SearchFolders};
+use super::memory_place::{self, MemoryLookupFolders, OF_USER};
 use super::sharing::OpenSpace;
 use super::unique_process_name::process_name;
 use super::user_settings::{knowledge_settings, log_level, memory_settings};
 use super::{
-    CommandError, CommandOutcome, Context, absolute, browser, listen_options, logging, n_threads,
-    options, variable,
+    CommandContext, CommandError, CommandOutcome, absolute, browser_opener, listen_options,
+    logging, n_threads, options, variable,
 };
 use crate::mcp::{NoticeWaker, PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub};
 use crate::memory::Memory;
@@ -39,7 +39,7 @@ use crate::surface::{MemoryHandler, RecordSessions, ToolSelection, about};
 
 pub(super) fn run(
     args: ServeArgs,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let source = source(&args)?;
     let interval = interval(args.rescan_interval, source.as_deref())?;
@@ -108,7 +108,7 @@ pub(super) fn run(
 
 /// Warns of settings that are not followed, and not in the log: the settings of that folder decide
 /// where that goes and how quiet it is.
-fn warn_of_untrusted(workspace: &RootSettings, context: &mut Context<'_>) {
+fn warn_of_untrusted(workspace: &RootSettings, context: &mut CommandContext<'_>) {
     for it in &workspace.untrusted {
         let warning = FileWarning::from(RootSettings::to_skipped_path(it));
         let _ = writeln!(context.err, "remindb: warning: {warning}");
@@ -122,8 +122,10 @@ fn source(args: &ServeArgs) -> Result<Option<PathBuf>, CommandError> {
     let Some(source) = source else { return Ok(None) };
     match args.scope {
         // A client may start the server in any folder of the project.
-        Some(Scope::Project) => folder(&SearchFolders::of_process()?.folder_of(&source)).map(Some),
-        Some(Scope::User) | None => folder(&source).map(Some),
+        Some(ProjectOrUser::Project) => {
+            folder(&MemoryLookupFolders::of_process()?.folder_of(&source)).map(Some)
+        }
+        Some(ProjectOrUser::User) | None => folder(&source).map(Some),
     }
 }
 
@@ -131,12 +133,12 @@ fn source(args: &ServeArgs) -> Result<Option<PathBuf>, CommandError> {
 fn place(
     args: &ServeArgs,
     source: Option<&Path>,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<PathBuf, CommandError> {
     let (Some(source), None) = (source, args.scope) else {
         let mut named = args.db.clone();
-        if let (Some(Scope::Project), Some(path)) = (args.scope, &mut named) {
-            *path = SearchFolders::of_process()?.folder_of(path);
+        if let (Some(ProjectOrUser::Project), Some(path)) = (args.scope, &mut named) {
+            *path = MemoryLookupFolders::of_process()?.folder_of(path);
         }
         return memory_place::database_to_make(named, args.scope, context);
     };
@@ -149,7 +151,7 @@ fn place(
 /// Opens the second memory.
 fn second(args: &ServeArgs, own: &Path) -> Result<Option<SecondMemory>, CommandError> {
     let Some(also) = &args.also else { return Ok(None) };
-    let around = SearchFolders::of_process()?;
+    let around = MemoryLookupFolders::of_process()?;
     let path = match also.to_str() {
         Some(OF_USER) => around.of_user().map_or_else(|| also.clone(), |it| it.path),
         _ => around.folder_of(also),
@@ -189,7 +191,7 @@ fn live_workspace(
 fn open_memory(
     args: ServeArgs,
     live: LiveRootSettings,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<(Memory, Option<OpenSpace>), CommandError> {
     let database = place(&args, live.root(), context)?;
     let is_new = !database.exists();
@@ -241,7 +243,7 @@ fn answer(
     background: Vec<BackgroundTask>,
     transport_info: Option<HttpOptions>,
     is_open: bool,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<(), CommandError> {
     let interrupts = ShutdownSignals::watch()?;
     let (clock, interrupts) = (&context.clock.clone(), interrupts.received());
@@ -265,10 +267,10 @@ fn answer(
 }
 
 /// Opens the page in a browser, and prints its link for others.
-fn open_page(links: &PageLinks, address: &str, context: &mut Context<'_>) {
+fn open_page(links: &PageLinks, address: &str, context: &mut CommandContext<'_>) {
     let opened = links.make(address).and_then(|link| {
         writeln!(context.err, "the page is at {link}")?;
-        browser::open(&link)
+        browser_opener::open(&link)
     });
     if let Err(error) = opened {
         let _ = writeln!(context.err, "no browser was opened: {error}");

@@ -31,8 +31,8 @@ use std::path::PathBuf;
 use job::SetupJob;
 use supported_clients::ClientFolders;
 
-use super::args::{CLIENTS, Client, Scope, SetupArgs, SetupClients};
-use super::{CommandError, CommandOutcome, Context, variable};
+use super::args::{CLIENTS, Client, ProjectOrUser, SetupArgs, SetupClients};
+use super::{CommandContext, CommandError, CommandOutcome, variable};
 
 /// The skills, with the folder of each.
 const SKILLS: &[(&str, &str)] = &[
@@ -51,7 +51,7 @@ struct UserFolders {
 
 pub(super) fn run(
     args: SetupArgs,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let home = home()?;
     let clients = match args.clients {
@@ -102,10 +102,10 @@ pub(super) fn run(
 }
 
 /// Returns the scope of a setup: as given, else the project's where the client has it.
-fn scope_of(args: &SetupArgs, client: Client) -> Scope {
-    let usual = match client.places(Scope::Project) {
-        Some(_) => Scope::Project,
-        None => Scope::User,
+fn scope_of(args: &SetupArgs, client: Client) -> ProjectOrUser {
+    let usual = match client.places(ProjectOrUser::Project) {
+        Some(_) => ProjectOrUser::Project,
+        None => ProjectOrUser::User,
     };
     args.scope.unwrap_or(usual)
 }
@@ -120,7 +120,7 @@ fn installed(args: &SetupArgs, folders: &ClientFolders) -> Vec<Client> {
 fn chosen(
     args: &SetupArgs,
     folders: &ClientFolders,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<Vec<Client>, CommandError> {
     let found = installed(args, folders);
     if found.is_empty() {

@@ -5,13 +5,13 @@ mod replica;
 #[cfg(feature = "shared")]
 mod root_names;
 #[cfg(feature = "shared")]
-mod space_observer;
+mod space_status_observer;
 #[cfg(not(feature = "shared"))]
 mod without_shared;
 
 use std::path::Path;
 
-use super::Context;
+use super::CommandContext;
 use crate::memory::Memory;
 use crate::server::StopSignal;
 #[cfg(feature = "shared")]
@@ -21,18 +21,18 @@ pub(super) use replica::{
 #[cfg(feature = "shared")]
 pub(super) use root_names::RootNames;
 #[cfg(feature = "shared")]
-pub(super) use space_observer::observed_space;
+pub(super) use space_status_observer::observed_space;
 #[cfg(not(feature = "shared"))]
 pub(super) use without_shared::{OpenSpace, follow_to_read, observed_space};
 
 /// The work of the thread that follows a log.
 pub(super) type FollowerTask = Box<dyn FnOnce(&Memory, &StopSignal) + Send>;
 
-/// The work of the thread that looks at a log.
-pub(super) type LookWork = Box<dyn FnOnce(&StopSignal) + Send>;
+/// The task of the thread that only looks at the log of a space.
+pub(super) type SpaceObserverTask = Box<dyn FnOnce(&StopSignal) + Send>;
 
 /// Says what is left to do where a command changed a replica past its log.
-pub(super) fn tell_unpublished(db: &Path, context: &mut Context<'_>) {
+pub(super) fn tell_unpublished(db: &Path, context: &mut CommandContext<'_>) {
     #[cfg(feature = "shared")]
     if let Ok(Some(replica)) = replica_at(db)
         && replica.unpublished.is_some()

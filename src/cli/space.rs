@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::args::{SharedFlag, SpaceArgs, SpaceTask};
 use super::memory_place::known_database;
 use super::sharing::{OpenSpace, RootNames, join_new_file, keeper_of, remove_database, replica_at};
-use super::{CommandError, CommandOutcome, Context};
+use super::{CommandContext, CommandError, CommandOutcome};
 use crate::server::postgres::{PostgresSequencer, ReplicaStatus, ReplicaSyncStatus, facts_of};
 use crate::store::replication::{Replica, Sequencer, leave_space};
 use crate::store::wal_check::with_suffix;
@@ -18,7 +18,7 @@ const NAMES_MAX: u32 = 10_000;
 
 pub(super) fn run(
     args: SpaceArgs,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     match args.task {
         SpaceTask::Create(ref url) => create(url, &args, context),
@@ -33,7 +33,7 @@ pub(super) fn run(
 fn create(
     url: &str,
     args: &SpaceArgs,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db.clone(), context)?;
     if let Some(replica) = replica_at(&db)? {
@@ -52,7 +52,7 @@ fn create(
 fn join(
     url: &str,
     args: &SpaceArgs,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let db = super::memory_place::database_to_make(args.db.clone(), None, context)?;
     let keeper = keeper_of(url)?;
@@ -87,7 +87,7 @@ fn make_replica(
     url: &str,
     db: &Path,
     keeper: &PostgresSequencer,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<(), CommandError> {
     join_new_file(db, keeper)?;
     let flag = SharedFlag { url: Some(url.to_owned()), ..SharedFlag::default() };
@@ -142,7 +142,7 @@ fn set_aside(db: &Path) -> Result<PathBuf, CommandError> {
 /// Returns the replica that the arguments name, with its sequencer.
 fn replica(
     args: &SpaceArgs,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<(Replica, PostgresSequencer), CommandError> {
     let db = known_database(args.db.clone(), context)?;
     let replica = replica_at(&db)?.ok_or(SharedError::NoReplica)?;
@@ -150,7 +150,10 @@ fn replica(
     Ok((replica, keeper))
 }
 
-fn status(args: &SpaceArgs, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
+fn status(
+    args: &SpaceArgs,
+    context: &mut CommandContext<'_>,
+) -> Result<CommandOutcome, CommandError> {
     let (replica, keeper) = replica(args, context)?;
     let facts = facts_of(&replica, &keeper);
     if args.is_json {
@@ -192,7 +195,10 @@ fn as_text(facts: &ReplicaStatus) -> String {
     out
 }
 
-fn image(args: &SpaceArgs, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
+fn image(
+    args: &SpaceArgs,
+    context: &mut CommandContext<'_>,
+) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db.clone(), context)?;
     let flag = SharedFlag { roots: args.roots.clone(), ..SharedFlag::default() };
     let space = OpenSpace::of(Some(&flag), &db, context)?.ok_or(SharedError::NoReplica)?;
@@ -204,7 +210,7 @@ fn image(args: &SpaceArgs, context: &mut Context<'_>) -> Result<CommandOutcome, 
     Ok(CommandOutcome::Done)
 }
 
-fn cut(args: &SpaceArgs, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
+fn cut(args: &SpaceArgs, context: &mut CommandContext<'_>) -> Result<CommandOutcome, CommandError> {
     let (_, keeper) = replica(args, context)?;
     let cut = keeper.cut()?;
     context.say(format_args!(
@@ -214,7 +220,10 @@ fn cut(args: &SpaceArgs, context: &mut Context<'_>) -> Result<CommandOutcome, Co
     Ok(CommandOutcome::Done)
 }
 
-fn leave(args: &SpaceArgs, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
+fn leave(
+    args: &SpaceArgs,
+    context: &mut CommandContext<'_>,
+) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db.clone(), context)?;
     let replica = replica_at(&db)?.ok_or(SharedError::NoReplica)?;
     let conn = connection::open_existing(&db, "open the database")?;

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::args::{StdinArgument, ToolArgs};
+use super::args::{ArgumentFromStdin, ToolArgs};
 use super::color::{PaintedText, TextRole};
 use super::memory_place::{database_to_make, known_database};
 use super::tool_advice_rewording::flag_of;
-use super::{CommandError, CommandOutcome, Context, typed_memory_output};
+use super::{CommandContext, CommandError, CommandOutcome, typed_memory_output};
 use crate::mcp::input_schema::validate_args;
 use crate::memory::{Error, Memory};
 use crate::query::{self, OutputFormat, QueryOptions};
@@ -22,12 +22,12 @@ const INPUT_BYTES_MAX: u64 = 1024 * 1024 + 1;
 
 pub(super) fn run(
     args: ToolArgs,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let ToolArgs { tool, mut arguments, input, db, is_json } = args;
     let row = tool_named(tool)
         .ok_or_else(|| CommandError::Because(format!("this build has no {tool}")))?;
-    if let StdinArgument::Stdin(name) = input {
+    if let ArgumentFromStdin::Stdin(name) = input {
         arguments.insert(name.to_owned(), Value::from(read_input()?));
     }
     let checked = validate_args(row.args, arguments).map_err(CommandError::Because)?;

@@ -4,7 +4,9 @@ use std::iter::repeat;
 use std::path::Path;
 
 use super::color::{PaintedText, TextRole};
-use super::{CommandError, Context, configured_providers, options, serve, user_settings, variable};
+use super::{
+    CommandContext, CommandError, configured_providers, options, serve, user_settings, variable,
+};
 use crate::memory::Memory;
 use crate::memory::typed::TypedMemory;
 use crate::query::render::to_label;
@@ -29,7 +31,7 @@ const LINES_MAX: usize = 4;
 pub(super) fn open_to_write(
     db: &Path,
     if_missing: IfMissing,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<Memory, CommandError> {
     let providers = configured_providers::providers(context)?;
     let settings = user_settings::memory_settings()?;

@@ -11,17 +11,20 @@ use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::ViewArgs;
+use super::args::BrowserViewArgs;
 use super::listen_options::{self, PageLinks};
 use super::memory_place::known_database;
 use super::serve::quiet_panics;
 use super::unique_process_name::process_name;
 use super::user_settings::log_level;
-use super::{CommandError, CommandOutcome, Context, browser, logging, options, sharing, variable};
+use super::{
+    CommandContext, CommandError, CommandOutcome, browser_opener, logging, options, sharing,
+    variable,
+};
 use crate::mcp::{NoticeWaker, PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub};
 use crate::memory::ReadOnlyMemory;
 use crate::model::heat::LiveRates;
-use crate::server::background::rescan::LatestScan;
+use crate::server::background::rescan::SharedRescanStatus;
 use crate::server::background::resource_notifications;
 use crate::server::client_sessions::recorder::SessionRecorder;
 use crate::server::client_sessions::{EndedSessionFate, ProcessTransport, Registry};
@@ -36,8 +39,8 @@ use crate::surface::read_only_handler::{ABOUT, ReadOnlyHandler};
 use crate::surface::resources::RESOURCES;
 
 pub(super) fn run(
-    args: ViewArgs,
-    context: &mut Context<'_>,
+    args: BrowserViewArgs,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let path = known_database(args.db, context)?;
     let http = listen_options::view_options(args.listen.as_deref(), &context.clock)?;
@@ -65,7 +68,7 @@ fn observer(
     path: &Path,
     listen: &str,
     space: ReplicaStatusFn,
-    context: &Context<'_>,
+    context: &CommandContext<'_>,
 ) -> Result<Server<ReadOnlyHandler>, CommandError> {
     let folder = folder_of(path);
     let workspace = workspace(folder.as_deref())?;
@@ -88,7 +91,7 @@ fn observer(
     let logs = SessionLogs::new(folder.as_deref(), &logging.session_files);
     let state = ServerFactSource {
         clock: context.clock.clone(),
-        rescan: LatestScan::default(),
+        rescan: SharedRescanStatus::default(),
         log_buffer,
         registry: registry.clone(),
         history,
@@ -136,7 +139,7 @@ fn show_link(
     links: &PageLinks,
     address: String,
     is_without_browser: bool,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<(), CommandError> {
     let ssh = variable("SSH_CONNECTION").map(|it| it.to_string_lossy().into_owned());
     if let Some(line) = ssh.as_deref().and_then(|it| forwarding(it, &address)) {
@@ -146,7 +149,7 @@ fn show_link(
     context.say(format_args!("{link}\n"))?;
     super::written(context.out.flush())?;
     // On another machine's screen it would be of no use.
-    if !is_without_browser && ssh.is_none() && browser::open(&link).is_err() {
+    if !is_without_browser && ssh.is_none() && browser_opener::open(&link).is_err() {
         let _ = writeln!(context.err, "no browser was found; open the link in yours");
     }
     let links = links.clone();

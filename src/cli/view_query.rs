@@ -2,26 +2,26 @@
 
 use serde_json::{Value, json};
 
-use super::args::{ViewQueryArgs, ViewTask};
+use super::args::{CustomViewArgs, CustomViewTask};
 use super::memory_place::known_database;
-use super::{CommandError, CommandOutcome, Context, open_memory};
+use super::{CommandContext, CommandError, CommandOutcome, open_memory};
 use crate::memory::typed::{CustomView, DefineViewOutcome, check_view_name, parse_conditions};
 use crate::store::reader::Reader;
 
 pub(super) fn run(
-    args: ViewQueryArgs,
-    context: &mut Context<'_>,
+    args: CustomViewArgs,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let ViewQueryArgs { db, task, is_json } = args;
+    let CustomViewArgs { db, task, is_json } = args;
     let (json, text) = match task {
-        ViewTask::List => {
+        CustomViewTask::List => {
             let views = CustomView::all(&Reader::open(&known_database(db, context)?)?)?;
             let json = views.iter().map(to_json).collect();
             let lines: String = views.iter().map(line).collect();
             let is_told = lines.is_empty() && context.out.is_terminal();
             (json, if is_told { "no custom views\n".to_owned() } else { lines })
         }
-        ViewTask::Define(name, words) => {
+        CustomViewTask::Define(name, words) => {
             check_view_name(&name)?;
             let conditions = parse_conditions(&words)?;
             let memory = open_memory(db, context)?;
@@ -35,7 +35,7 @@ pub(super) fn run(
             let what = if change == DefineViewOutcome::Made { "made" } else { "replaced" };
             (json, format!("{what}: {}, which shows {count}\n", view.uri()))
         }
-        ViewTask::Remove(name) => {
+        CustomViewTask::Remove(name) => {
             check_view_name(&name)?;
             let memory = open_memory(db, context)?;
             if !memory.remove_view(&name)? {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::model::identity::{AlignmentNode, ContentHash, FormerTextIndex, align as align_trees};
+use crate::model::identity::{AlignmentNode, ContentHash, TextHistoryIndex, align as align_trees};
 use crate::model::tree::NodeType;
 
 /// Maximum nodes of a random document.
@@ -29,7 +29,7 @@ pub fn align(data: &[u8]) {
 /// Checks the invariants of any two documents.
 pub(crate) fn check(old: &TrackedDocument, new: &TrackedDocument) {
     let (old, new) = (old.side(), new.side());
-    let none = FormerTextIndex::default();
+    let none = TextHistoryIndex::default();
     let same: Vec<Option<usize>> = (0..new.len()).map(Some).collect();
     assert_eq!(align_trees(&new, &new, &none), same, "an unedited file is itself");
 
@@ -45,7 +45,7 @@ pub(crate) fn check(old: &TrackedDocument, new: &TrackedDocument) {
     }
 
     // The way back, with the former texts of the new nodes.
-    let mut former = FormerTextIndex::default();
+    let mut former = TextHistoryIndex::default();
     for (at, matched) in matches.iter().enumerate() {
         let Some(matched) = *matched else { continue };
         let before = &old[matched];

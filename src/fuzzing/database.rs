@@ -7,7 +7,7 @@ use std::path::Path;
 use super::scratch_folder::ScratchFolder;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::transfer;
-use crate::memory::{ForgetMode, Memory, WriteMode};
+use crate::memory::{ForgetChildrenMode, Memory, WriteMode};
 use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;
 
@@ -104,7 +104,7 @@ fn read(memory: &Memory, ids: &[String]) {
 fn write(memory: &Memory, ids: &[String]) {
     let _ = memory.write("A new text, see [[Alpha]].", None, WriteMode::Append);
     let _ = memory.write("Another one.", Some(&ids[0]), WriteMode::Append);
-    let _ = memory.forget(&ids[1], ForgetMode::Cascade);
+    let _ = memory.forget(&ids[1], ForgetChildrenMode::Cascade);
     let _ = (memory.rollback(1, false), memory.rollback(2, true));
 }
 

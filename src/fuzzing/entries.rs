@@ -2,13 +2,13 @@
 //! `docs/tools.md`.
 
 use crate::model::clock::Millis;
-use crate::model::heat::Heat;
+use crate::model::heat::StoredHeat;
 use crate::query::render::entry::{TextEntry, render_entries};
 use crate::query::render::{
     FileNameVisibility, NodeLineFields, render_line, to_label, to_one_line,
 };
 use crate::store::NodeKey;
-use crate::store::reader::{NodeSummary, NodeText};
+use crate::store::reader::{NodeSummary, TextWithBreadcrumb};
 
 /// Bytes of a day such as `2026-11-22`.
 const DAY_BYTES: usize = 10;
@@ -30,7 +30,7 @@ pub fn entries(data: &[u8]) {
     const TYPES: [&str; 4] = ["text", "heading", "code", "list"];
     let text = String::from_utf8_lossy(data);
     let mut parts = text.split('\0');
-    let mut nodes: Vec<(NodeSummary, NodeText)> = Vec::new();
+    let mut nodes: Vec<(NodeSummary, TextWithBreadcrumb)> = Vec::new();
     while let Some(label) = parts.next() {
         let mut part = || parts.next().unwrap_or_default().to_owned();
         let nth = nodes.len();
@@ -46,11 +46,11 @@ pub fn entries(data: &[u8]) {
             lang: Some(part()),
             label: label.to_owned(),
             tokens: 0,
-            heat: Heat::birth(0),
+            heat: StoredHeat::birth(0),
             left_out_as: None,
             changed_at: (nth % 2 == 1).then_some(Millis(nth as i64 * 86_400_000)),
         };
-        nodes.push((head, NodeText { breadcrumb: part(), content: part() }));
+        nodes.push((head, TextWithBreadcrumb { breadcrumb: part(), content: part() }));
     }
     nodes.iter().for_each(|(head, _)| check_line(head));
     let rendered: Vec<TextEntry<'_>> =

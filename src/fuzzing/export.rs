@@ -2,7 +2,7 @@
 //! was. The same holds for the index of an exported folder.
 
 use crate::ingest::markdown_export_format::{
-    ExportedMetadata, FILE_HEADER, FolderIndex, ParsedExport, parse_export, push_node,
+    ExportedNodeAttributes, FILE_HEADER, FolderIndex, ParsedExport, parse_export, push_node,
 };
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::Node;
@@ -31,7 +31,9 @@ pub fn export(data: &[u8]) {
     }
     let again = parse_export(&printed);
     assert_eq!(again.parsed.warnings, [], "{printed}");
-    let said = |nodes: Vec<Node>, marks: Vec<ExportedMetadata>| -> Vec<(Node, ExportedMetadata)> {
+    let said = |nodes: Vec<Node>,
+                marks: Vec<ExportedNodeAttributes>|
+     -> Vec<(Node, ExportedNodeAttributes)> {
         let plain = |it: Node| Node { span: 0..0, ..it };
         nodes.into_iter().map(plain).zip(marks).collect()
     };

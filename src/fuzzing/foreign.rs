@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::io::Cursor;
 
-use crate::ingest::foreign::{FOREIGN_SOURCES, ForeignFile, NoteCollector};
+use crate::ingest::foreign::{FOREIGN_SOURCES, ForeignFileInfo, NoteCollector};
 
 /// Names of files of which each program reads one or another.
 const NAMES: [&str; 8] = [
@@ -25,7 +25,7 @@ pub fn foreign(data: &[u8]) {
     let source = &FOREIGN_SOURCES[usize::from(first / 8) % FOREIGN_SOURCES.len()];
     let path = NAMES[usize::from(first % 8)];
     let Some(reader) = (source.reader)(path) else { return };
-    let file = ForeignFile { path, shown: "shown", project: None, source };
+    let file = ForeignFileInfo { path, shown: "shown", project: None, source };
     let mut notes = NoteCollector::default();
     // Twice, as two files that say the same.
     for _ in 0..2 {

@@ -6,7 +6,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
 use super::parser_invariants::{parse_twice, without_escapes, words};
 use crate::ingest::parse::{PART_TOKENS_MAX, Parsed, Syntax, decode, markdown_options};
-use crate::model::tree::{Format, Node, NodeType};
+use crate::model::tree::{ContentFormat, Node, NodeType};
 use crate::text::tokens;
 
 /// Panics when parsing `data` as Markdown violates an invariant.
@@ -115,7 +115,7 @@ fn check_preamble(parsed: &Parsed, text: &str) -> Result<(), String> {
         return Ok(());
     }
     let front = parsed.tree.nodes.iter().filter(|node| node.span.end <= end);
-    let has_table = front.clone().any(|node| node.format == Format::Toon);
+    let has_table = front.clone().any(|node| node.format == ContentFormat::Toon);
     let contents: Vec<String> = front.map(|node| without_escapes(&node.content)).collect();
     let mut kept: Vec<&str> = contents.iter().flat_map(|it| words(it)).collect();
     let mut wanted: Vec<&str> = words(source).collect();

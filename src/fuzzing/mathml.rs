@@ -1,7 +1,7 @@
 //! MathML to LaTeX: balanced braces, every `\left` with its `\right`, no control characters.
 
 use crate::ingest::parse::{Syntax, decode, parse};
-use crate::model::tree::Format;
+use crate::model::tree::ContentFormat;
 
 /// Panics when a formula made of `data` violates an invariant.
 pub fn mathml(data: &[u8]) {
@@ -9,7 +9,7 @@ pub fn mathml(data: &[u8]) {
     let is_authors = text.to_ascii_lowercase().contains("annotation");
     let parsed = parse(Syntax::Html, &format!("<math display=block>{text}</math>"));
     for node in &parsed.tree.nodes {
-        if node.format == Format::Latex && !is_authors {
+        if node.format == ContentFormat::Latex && !is_authors {
             check(&node.content);
         }
     }

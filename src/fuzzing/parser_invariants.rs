@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ingest::parse::{PART_TOKENS_MAX, Parsed, Syntax, parse};
-use crate::model::tree::{Format, Node, NodeType, Tree};
+use crate::model::tree::{ContentFormat, Node, NodeType, Tree};
 use crate::text::tokens;
 
 /// Parses a text twice and returns the result. It panics unless that is a sound tree, and the same
@@ -38,7 +38,7 @@ pub(crate) fn check_tree(tree: &Tree, text: &str) {
         assert!(node.span.start <= node.span.end && node.span.end <= text.len());
         assert!(text.get(node.span.clone()).is_some(), "span inside a character: {node:?}");
         assert!(node.level.is_none() || node.node_type == NodeType::Heading);
-        assert!(node.format != Format::Latex || node.node_type == NodeType::Code);
+        assert!(node.format != ContentFormat::Latex || node.node_type == NodeType::Code);
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::model::clock::Millis;
 use crate::query::{FetchQuery, HitDetail, Query, QueryOptions, SearchQuery, answer};
 use crate::store::reader::Reader;
-use crate::store::reader::testing::TestMemoryBuilder;
+use crate::store::reader::memory_builder_testing::TestMemoryBuilder;
 use crate::text::tokens;
 
 /// Notes with a little of everything that queries search for.

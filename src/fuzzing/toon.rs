@@ -2,7 +2,7 @@
 
 use super::parser_invariants::{check_present, parse_twice};
 use crate::ingest::parse::{Syntax, decode};
-use crate::model::tree::Format;
+use crate::model::tree::ContentFormat;
 
 /// Panics when parsing `data` as TOON violates an invariant.
 pub fn toon(data: &[u8]) {
@@ -21,10 +21,10 @@ pub fn toon(data: &[u8]) {
         }
         check_present(&parsed, &shown);
     }
-    for node in parsed.tree.nodes.iter().filter(|node| node.format == Format::Toon) {
+    for node in parsed.tree.nodes.iter().filter(|node| node.format == ContentFormat::Toon) {
         let again = parse_twice(Syntax::Toon, &node.content);
         let [only] = &again.tree.nodes[..] else { continue };
-        assert!(only.format != Format::Toon || only.content == node.content, "{only:?}");
+        assert!(only.format != ContentFormat::Toon || only.content == node.content, "{only:?}");
         assert!(again.warnings.is_empty(), "{:?}", again.warnings);
     }
 }

@@ -5,7 +5,7 @@
 //! them an empty one, and each list and text is bounded. This module does no IO.
 
 mod digest;
-mod messages;
+mod spoken_texts;
 #[cfg(test)]
 mod tests;
 mod transcript_records;
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 pub(crate) use digest::{DigestFormatter, TranscriptRedactor};
-pub(crate) use messages::{SpokenText, each_spoken};
+pub(crate) use spoken_texts::{RequestOrAnswer, each_spoken};
 use transcript_records::TranscriptEvent;
 
 /// Bytes of one text that are kept; the rest of a longer one is dropped.
@@ -33,7 +33,7 @@ const RECORD_BYTES_MAX: usize = 1024 * 1024;
 /// A conversation of a person with an agent.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
-    turns: Vec<Turn>,
+    turns: Vec<RequestAnswerPair>,
     /// Turns that were dropped after the first.
     n_dropped: usize,
     /// Paths of changed files, in the order of their first change.
@@ -43,7 +43,7 @@ pub(crate) struct Conversation {
 
 /// A request and the last answer to it.
 #[derive(Debug, Default)]
-struct Turn {
+struct RequestAnswerPair {
     request: TruncatedText,
     answer: TruncatedText,
 }
@@ -186,7 +186,7 @@ impl ConversationReader {
         if request.text.is_empty() || is_repeated {
             return;
         }
-        turns.push(Turn { request, answer: TruncatedText::default() });
+        turns.push(RequestAnswerPair { request, answer: TruncatedText::default() });
         if TURNS_MAX < turns.len() {
             turns.remove(1);
             *n_dropped += 1;

@@ -57,11 +57,11 @@ pub(crate) struct NoteCollector {
 
 /// Reads one file, which messages name.
 pub(crate) type ForeignReader =
-    fn(file: &ForeignFile<'_>, input: &mut dyn BufRead, notes: &mut NoteCollector);
+    fn(file: &ForeignFileInfo<'_>, input: &mut dyn BufRead, notes: &mut NoteCollector);
 
-/// Names a file of a program.
+/// Names a file of another program, without its content.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ForeignFile<'a> {
+pub(crate) struct ForeignFileInfo<'a> {
     /// The path below the folder of the import, with `/` between names.
     pub(crate) path: &'a str,
     /// As messages name it.

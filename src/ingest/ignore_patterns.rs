@@ -48,7 +48,7 @@ pub(crate) struct BadLine {
 }
 
 /// A pattern in the dialect of the globs, with the number of its line.
-type PatternLine = (u32, String);
+type NumberedGlob = (u32, String);
 
 impl Patterns {
     /// Parses the text of an ignore file.
@@ -104,7 +104,7 @@ impl BadLine {
 }
 
 /// Compiles lines together, and halves those that fail until the faulty line is alone.
-fn compile(lines: &[PatternLine], chunks: &mut Vec<Gitignore>, bad: &mut Vec<BadLine>) {
+fn compile(lines: &[NumberedGlob], chunks: &mut Vec<Gitignore>, bad: &mut Vec<BadLine>) {
     let mut builder = GitignoreBuilder::new("");
     builder.allow_unclosed_class(false);
     let mut refused = Vec::new();

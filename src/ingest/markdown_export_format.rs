@@ -24,7 +24,7 @@ mod tests;
 mod writer;
 
 use crate::ingest::parse::Parsed;
-use crate::model::fields::Fields;
+use crate::model::fields::CanonicalFields;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::links::reference::Reference;
 
@@ -33,9 +33,9 @@ pub(crate) use marker::FILE_HEADER;
 pub(crate) use reader::{is_exported, parse_export};
 pub(crate) use writer::push_node;
 
-/// The marks of a node: those that its block does not show.
+/// The attributes of an exported node that its block does not show.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct ExportedMetadata {
+pub(crate) struct ExportedNodeAttributes {
     /// The id at the export; `None` for a block that a person added.
     pub(crate) id: Option<NodeId>,
     /// Hash of the text at the export.
@@ -44,7 +44,7 @@ pub(crate) struct ExportedMetadata {
     pub(crate) parent: Option<NodeId>,
     /// The order key among its siblings, of a node that belongs to no file.
     pub(crate) position: Option<i64>,
-    pub(crate) fields: Option<Fields>,
+    pub(crate) fields: Option<CanonicalFields>,
     pub(crate) is_pinned: bool,
     /// References made by hand.
     pub(crate) links: Vec<Reference>,
@@ -54,5 +54,5 @@ pub(crate) struct ExportedMetadata {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ParsedExport {
     pub(crate) parsed: Parsed,
-    pub(crate) marks: Vec<ExportedMetadata>,
+    pub(crate) marks: Vec<ExportedNodeAttributes>,
 }

@@ -5,11 +5,11 @@
 //! files, and never fails for one entry: an unreadable entry is reported, and its known
 //! state is kept.
 
-mod atomic_file_writes;
+mod file_compare_and_swap;
 mod ignore_rules;
 mod open_nofollow;
+mod open_regular_file;
 mod passed_over;
-mod regular;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,13 +19,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
-pub(crate) use atomic_file_writes::{create_file, read_to_change, remove_file, replace_file};
 use crossbeam_channel::{Receiver, Sender};
+pub(crate) use file_compare_and_swap::{create_file, read_to_change, remove_file, replace_file};
 use ignore::{DirEntry, WalkBuilder};
 pub(crate) use ignore_rules::{CodeFiles, GitignoreMode, IgnoreRules};
+pub(crate) use open_regular_file::{open_regular, read_regular, read_regular_text};
 pub(crate) use passed_over::{DetailLevel, document_kind};
 pub use passed_over::{PassedOver, PassedOverPath};
-pub(crate) use regular::{open_regular, read_regular, read_regular_text};
 
 use crate::ingest::parse::Syntax;
 use crate::model::file_stat::FileStat;
@@ -263,14 +263,14 @@ pub(crate) fn read_file(
     Ok(bytes)
 }
 
-/// The system's id of a folder; another folder at the same path has another id.
+/// The device and inode of a folder; another folder at the same path has another id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FolderId(u64, u64);
+pub(crate) struct FolderInode(u64, u64);
 
 /// The id of a folder, and its modification time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FolderStat {
-    pub(crate) id: FolderId,
+    pub(crate) id: FolderInode,
     pub(crate) is_empty: bool,
     /// Time of the last change of its entries, in nanoseconds since the Unix epoch.
     pub(crate) mtime: i64,
@@ -284,14 +284,14 @@ pub(crate) fn stat_folder(path: &Path) -> io::Result<FolderStat> {
 }
 
 #[cfg(unix)]
-fn folder_id(metadata: &Metadata) -> FolderId {
+fn folder_id(metadata: &Metadata) -> FolderInode {
     use std::os::unix::fs::MetadataExt;
-    FolderId(metadata.dev(), metadata.ino())
+    FolderInode(metadata.dev(), metadata.ino())
 }
 
 #[cfg(not(unix))]
-fn folder_id(_: &Metadata) -> FolderId {
-    FolderId(0, 0)
+fn folder_id(_: &Metadata) -> FolderInode {
+    FolderInode(0, 0)
 }
 
 /// Returns the bytes of a file of the root itself, such as its settings; `None` if there is none.

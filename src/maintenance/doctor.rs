@@ -4,10 +4,10 @@
 //! only be compared with the text by a command in the form of an `INSERT`, which is why a copy of
 //! it in a temporary table gets that command.
 
+mod invalid_utf8_texts;
+mod next_keys_single_rows;
 mod repairs;
-mod row_limits;
 mod schema_objects;
-mod text_encoding;
 mod text_hashes;
 mod typed_nodes;
 
@@ -29,7 +29,7 @@ use crate::store::{
     ErrorContext, PreparedStatements, StoreError, connection, history_reader, links, schema,
     source_files,
 };
-use crate::text::json_text::pretty_json_text;
+use crate::text::json_control_escaping::pretty_json_text;
 
 /// The outcome of a check, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,9 +115,9 @@ const CHECKS: &[(&str, CheckFn)] = &[
     ("stale_compile_root", stale_roots),
     ("integrity_check", integrity),
     ("foreign_keys", foreign_keys),
-    ("text_encoding", text_encoding::examine),
-    ("single_rows", row_limits::single_rows),
-    ("row_keys", row_limits::keys),
+    ("text_encoding", invalid_utf8_texts::examine),
+    ("single_rows", next_keys_single_rows::single_rows),
+    ("row_keys", next_keys_single_rows::keys),
     ("node_rows", node_rows),
     ("history_rows", history_rows),
     ("heat_rows", heat_rows),

@@ -29,11 +29,11 @@ use text_columns::TextColumn;
 use crate::ingest::redact::Redactor;
 use crate::model::fields;
 use crate::model::identity::ContentHash;
-use crate::store::commit::commit;
+use crate::store::commit_outcome::commit;
 use crate::store::file_identity_check::OpenedFiles;
-use crate::store::node_columns::ColumnContent;
+use crate::store::node_columns::ColumnRedaction;
 use crate::store::replica_mark::mark_unpublished;
-use crate::store::write_lock_holder::{begin_write, reader_name};
+use crate::store::write_lock::{begin_write, reader_name};
 use crate::store::{
     ErrorContext, IfMissing, PreparedStatements, StoreError, checkpoint, connection, past_states,
 };
@@ -235,8 +235,8 @@ impl RedactionWork<'_> {
     }
 
     /// Returns a value of a column without secrets; `None` when there was none.
-    fn scrub_value(&mut self, holds: ColumnContent, value: &str) -> Option<String> {
-        if holds != ColumnContent::Json {
+    fn scrub_value(&mut self, holds: ColumnRedaction, value: &str) -> Option<String> {
+        if holds != ColumnRedaction::Json {
             return self.scrub(value).map(|(scrubbed, _)| scrubbed);
         }
         fields::map_text(value, &mut |it| match self.scrub(it) {
@@ -270,9 +270,9 @@ impl RedactionWork<'_> {
     /// Scrubs columns that hold plain words, or JSON with words in it.
     fn words(&mut self) -> Result<(), StoreError> {
         let is_of_words = |it: &&TextColumn| match it.holds {
-            ColumnContent::Words => true,
+            ColumnRedaction::Words => true,
             // Nodes are scrubbed as a whole.
-            ColumnContent::Json => it.table != "node",
+            ColumnRedaction::Json => it.table != "node",
             _ => false,
         };
         for column in text_columns::all().iter().filter(is_of_words) {

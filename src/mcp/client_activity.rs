@@ -72,7 +72,7 @@ pub(crate) struct ToolCallFailure {
 
 /// An event of a client besides its requests.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum ClientEvent<'a> {
+pub(crate) enum ClientNonRequestEvent<'a> {
     /// A tool call is over.
     Called(ToolCallRecord<'a>),
     /// A connection, by the transport's name of it, has ended.

@@ -13,7 +13,7 @@ use super::server_requests::{InputResponses, PendingRequests, ServerRequestMode}
 use super::subscription::Subscriptions;
 use super::version::{RequestMeta, supported_versions, unknown_era_error};
 use super::{
-    CallContext, ClientCapabilities, ClientEvent, ClientInfo, ClientRequestEvent,
+    CallContext, ClientCapabilities, ClientInfo, ClientNonRequestEvent, ClientRequestEvent,
     ClientRequestKind, Handler, Job, LIST_CACHE, Method, Outbox, OutgoingLine, READ_CACHE, Server,
     Severity, Version,
 };
@@ -79,7 +79,7 @@ impl Connection {
     pub(crate) fn close<S: Handler>(&self, server: &Server<S>) {
         self.stop_asking();
         self.cancel_all();
-        server.handler.note(ClientEvent::Left(&self.id));
+        server.handler.note(ClientNonRequestEvent::Left(&self.id));
     }
 
     /// Returns whether the client has shaken hands or sent a modern request.

@@ -35,20 +35,25 @@ pub(crate) struct FixtureControls {
     pub(crate) waker: Arc<NoticeWaker>,
 }
 
-type Run = fn(&Fixture, &Args, &CallContext) -> Result<ToolReply, HandlerError>;
+type FixtureToolFn = fn(&Fixture, &Args, &CallContext) -> Result<ToolReply, HandlerError>;
 
 impl Handler for Fixture {
-    type Run = Run;
-    type Read = Read;
-    type Prompt = FixturePromptFn;
+    type ToolImpl = FixtureToolFn;
+    type ResourceImpl = FixtureResourceFn;
+    type PromptImpl = FixturePromptFn;
 
-    fn call(&self, run: &Run, args: &Args, call: &CallContext) -> Result<ToolReply, HandlerError> {
+    fn call(
+        &self,
+        run: &FixtureToolFn,
+        args: &Args,
+        call: &CallContext,
+    ) -> Result<ToolReply, HandlerError> {
         run(self, args, call)
     }
 
     fn read(
         &self,
-        read: &Read,
+        read: &FixtureResourceFn,
         vars: &UriVars,
         _: &CallContext,
         out: &mut dyn fmt::Write,
@@ -78,10 +83,10 @@ impl Handler for Fixture {
     }
 }
 
-type Read = fn(&UriVars, &mut dyn fmt::Write) -> Result<(), HandlerError>;
+type FixtureResourceFn = fn(&UriVars, &mut dyn fmt::Write) -> Result<(), HandlerError>;
 type FixturePromptFn = fn(&Args, &CallContext) -> Result<Vec<PromptMessage>, HandlerError>;
 
-const TOOLS: &[Tool<Run>] = &[
+const TOOLS: &[Tool<FixtureToolFn>] = &[
     Tool {
         name: "echo",
         description: "Returns what it got.",
@@ -168,7 +173,7 @@ const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// Twelve zero bytes, in base64.
 const BYTES: &str = "AAAAAAAAAAAAAAAA";
 
-const RESOURCES: &[Resource<Read>] =
+const RESOURCES: &[Resource<FixtureResourceFn>] =
     &[
         resource("test://text", ResourceFormat::Text("text/plain"), |_, out| {
             Ok(out.write_str("a \"b\"\n\u{2028}")?)
@@ -193,12 +198,16 @@ const RESOURCES: &[Resource<Read>] =
         resource("fixture://sea/{depth}", ResourceFormat::Json, |_, out| Ok(out.write_str("{}")?)),
     ];
 
-const fn subscribable(uri: &'static str) -> Resource<Read> {
+const fn subscribable(uri: &'static str) -> Resource<FixtureResourceFn> {
     let row = resource(uri, ResourceFormat::Json, |_, out| Ok(out.write_str("{}")?));
     Resource { is_subscribable: true, ..row }
 }
 
-const fn resource(uri: &'static str, form: ResourceFormat, read: Read) -> Resource<Read> {
+const fn resource(
+    uri: &'static str,
+    form: ResourceFormat,
+    read: FixtureResourceFn,
+) -> Resource<FixtureResourceFn> {
     let (title, description) = ("A resource", "Something to read.");
     Resource { uri, name: uri, title, description, form, is_subscribable: false, read }
 }
@@ -266,7 +275,7 @@ pub(crate) fn server() -> (Arc<Server<Fixture>>, FixtureControls) {
 pub(crate) fn notice() -> (Notice, Receiver<()>) {
     let (written_sender, written) = unbounded();
     let callback =
-        super::DeliveryCallback::new(move || written_sender.send(()).unwrap_or_default());
+        super::LineWrittenCallback::new(move || written_sender.send(()).unwrap_or_default());
     let data = json!({"cold": ["a"]});
     let text = "a went cold".to_owned();
     (Notice { level: Severity::Warning, logger: "fixture", data, text, callback }, written)

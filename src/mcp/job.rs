@@ -10,11 +10,11 @@ use super::in_flight::InFlightGuard;
 use super::method::Method;
 use super::server_requests::InputResponses;
 use super::{
-    CallContext, ClientEvent, CompletionRef, CompletionRequest, Handler, HandlerError,
+    CallContext, ClientNonRequestEvent, CompletionRef, CompletionRequest, Handler, HandlerError,
     OutgoingLine, READ_CACHE, Server, ToolCallFailure, ToolCallRecord, Version, client_activity,
     input_schema,
 };
-use crate::mcp::rpc::{self, EscapingWriter, Params, RequestId, RpcError};
+use crate::mcp::rpc::{self, JsonStringEscaper, Params, RequestId, RpcError};
 use crate::mcp::uri::{self, UriError, UriVars};
 use crate::text;
 
@@ -199,7 +199,7 @@ impl<S: Handler> Server<S> {
             let (session, failure) = (session.as_deref(), failure.as_ref());
             let elapsed_ms = watch.elapsed_ms();
             let called = ToolCallRecord { session, tool: name, payload_bytes, elapsed_ms, failure };
-            self.handler.note(ClientEvent::Called(called));
+            self.handler.note(ClientNonRequestEvent::Called(called));
         }
         if call.is_cancelled() {
             return None;
@@ -346,7 +346,7 @@ impl<S: Handler> Server<S> {
         body.insert("contents".to_owned(), json!([contents]));
         let mut line = rpc::result_line(id, &Value::Object(body));
         line.truncate(line.len() - TAIL.len());
-        match self.handler.read(&row.read, vars, call, &mut EscapingWriter(&mut line)) {
+        match self.handler.read(&row.read, vars, call, &mut JsonStringEscaper(&mut line)) {
             Ok(()) => {
                 line.push_str(TAIL);
                 Ok(line.into())

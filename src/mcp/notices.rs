@@ -2,8 +2,8 @@
 //!
 //! A [`Notice`] comes from the handler. In the legacy era it is a log message of its own, to a
 //! client that wants its level; in the modern era it is attached to the next reply of a tool. The
-//! transport runs its [`DeliveryCallback`] once the line has been written: a notice that is dropped
-//! on the way was never given.
+//! transport runs its [`LineWrittenCallback`] once the line has been written: a notice that is
+//! dropped on the way was never given.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -29,7 +29,7 @@ pub(crate) struct Notice {
     /// The content as text for agents.
     pub(crate) text: String,
     /// Confirmed when the notice was written to a client.
-    pub(crate) callback: DeliveryCallback,
+    pub(crate) callback: LineWrittenCallback,
 }
 
 impl Notice {
@@ -43,7 +43,7 @@ impl Notice {
 
     /// Adds the notice to a tool's result. Its text becomes the last block, its data goes to
     /// `_meta` and to structured content.
-    pub(super) fn attach_to(self, result: &mut Map<String, Value>) -> DeliveryCallback {
+    pub(super) fn attach_to(self, result: &mut Map<String, Value>) -> LineWrittenCallback {
         let Notice { logger, data, text, callback, .. } = self;
         if let Some(Value::Array(blocks)) = result.get_mut("content") {
             blocks.push(json!({"type": "text", "text": text}));
@@ -58,13 +58,13 @@ impl Notice {
     }
 }
 
-/// An action for when a line has been written; dropping it unconfirmed does nothing.
-pub(crate) struct DeliveryCallback(Box<dyn FnOnce() + Send>);
+/// A callback for when a line has been written; dropping it unconfirmed does nothing.
+pub(crate) struct LineWrittenCallback(Box<dyn FnOnce() + Send>);
 
-impl DeliveryCallback {
+impl LineWrittenCallback {
     /// Returns a callback that runs `when_written` on the writing thread.
-    pub(crate) fn new(when_written: impl FnOnce() + Send + 'static) -> DeliveryCallback {
-        DeliveryCallback(Box::new(when_written))
+    pub(crate) fn new(when_written: impl FnOnce() + Send + 'static) -> LineWrittenCallback {
+        LineWrittenCallback(Box::new(when_written))
     }
 
     fn confirm(self) {
@@ -72,9 +72,9 @@ impl DeliveryCallback {
     }
 }
 
-impl fmt::Debug for DeliveryCallback {
+impl fmt::Debug for LineWrittenCallback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("DeliveryCallback")
+        f.write_str("LineWrittenCallback")
     }
 }
 
@@ -82,7 +82,7 @@ impl fmt::Debug for DeliveryCallback {
 #[derive(Debug)]
 pub(crate) struct OutgoingLine {
     pub(crate) text: String,
-    pub(super) callback: Option<DeliveryCallback>,
+    pub(super) callback: Option<LineWrittenCallback>,
     /// The code of the error in the line, for transports with codes of their own.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has statuses"))]
     pub(crate) code: Option<i32>,

@@ -14,19 +14,19 @@
 //! lines are skipped; a byte order mark is refused. Ids are returned verbatim. This module knows
 //! no MCP and does no IO of its own.
 
-mod escape;
+mod json_string_escape;
 mod line_reader;
 
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::text::json_text::json_text;
+use crate::text::json_control_escaping::json_text;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-pub(crate) use escape::EscapingWriter;
+pub(crate) use json_string_escape::JsonStringEscaper;
 pub(crate) use line_reader::FrameReader;
 
 /// Bytes of one line; a longer one is skipped to its end and refused.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use serde_json::{Map, Value, json};
 
-use super::in_flight::CancelSignal;
+use super::in_flight::CancelByDisconnect;
 use super::{HandlerError, Outbox, form_validation};
 use crate::mcp::rpc::{RequestId, RpcError, notification_line, request_line};
 use crate::text;
@@ -180,7 +180,7 @@ impl ServerRequestMode {
         &self,
         questions: &[(&'static str, ServerRequest)],
         outbox: &Outbox,
-        cancelled: &Receiver<CancelSignal>,
+        cancelled: &Receiver<CancelByDisconnect>,
     ) -> Result<Vec<Value>, ServerRequestError> {
         match self {
             ServerRequestMode::ServerRequest(table) => questions
@@ -196,11 +196,12 @@ impl ServerRequestMode {
 #[derive(Debug, Default)]
 pub(super) struct InputResponses {
     given: Map<String, Value>,
-    seen: Mutex<AskedInputs>,
+    seen: Mutex<AnsweredAndOpenInputs>,
 }
 
+/// The inputs that a call asked for: those that were answered, and those still open.
 #[derive(Clone, Debug, Default)]
-struct AskedInputs {
+struct AnsweredAndOpenInputs {
     used: Map<String, Value>,
     open: Map<String, Value>,
 }
@@ -235,7 +236,7 @@ impl InputResponses {
 
     /// Returns the used answers, and the open questions.
     pub(super) fn into_seen(self) -> (Map<String, Value>, Map<String, Value>) {
-        let AskedInputs { used, open } =
+        let AnsweredAndOpenInputs { used, open } =
             self.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
         (used, open)
     }
@@ -276,7 +277,7 @@ impl PendingRequests {
         &self,
         question: &ServerRequest,
         outbox: &Outbox,
-        cancelled: &Receiver<CancelSignal>,
+        cancelled: &Receiver<CancelByDisconnect>,
     ) -> Result<Value, ServerRequestError> {
         let (id, answer) = self.open().ok_or(ServerRequestError::TimedOut)?;
         let (method, params) = question.request();

@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::in_flight::InFlightGuard;
-use super::{ClientEvent, Handler, OutgoingLine, Server};
+use super::{ClientNonRequestEvent, Handler, OutgoingLine, Server};
 use crate::mcp::rpc::{Params, RequestId, RpcError, notification_line, result_line};
 use crate::mcp::uri::{self, UriError};
 use crate::text;
@@ -45,7 +45,7 @@ pub(crate) struct SubscriptionHub {
 #[derive(Debug, Default)]
 struct HubState {
     /// The mailboxes subscribed to each resource; some may be dropped.
-    listeners: BTreeMap<SubscribableUri, Vec<Weak<ConnectionMailbox>>>,
+    listeners: BTreeMap<SubscribableUri, Vec<Weak<ConnectionSubscriptions>>>,
     /// Changed resources that were not taken yet.
     touched: BTreeSet<SubscribableUri>,
 }
@@ -111,7 +111,7 @@ impl SubscriptionHub {
         }
     }
 
-    fn add(&self, uri: SubscribableUri, mailbox: &Arc<ConnectionMailbox>) {
+    fn add(&self, uri: SubscribableUri, mailbox: &Arc<ConnectionSubscriptions>) {
         let mut state = self.lock();
         let mailboxes = state.listeners.entry(uri).or_default();
         mailboxes.retain(|it| it.upgrade().is_some_and(|it| !Arc::ptr_eq(&it, mailbox)));
@@ -126,7 +126,7 @@ impl SubscriptionHub {
 
 /// The subscriptions of one connection, and its pending changes.
 #[derive(Debug)]
-struct ConnectionMailbox {
+struct ConnectionSubscriptions {
     subscriptions: Mutex<Vec<Subscription>>,
     waker: Sender<()>,
 }
@@ -134,14 +134,15 @@ struct ConnectionMailbox {
 #[derive(Debug)]
 struct Subscription {
     /// The open request; `None` for the resources subscribed to one by one.
-    open: Option<ListenRequest>,
+    open: Option<OpenListenRequest>,
     uris: BTreeSet<SubscribableUri>,
     /// Resources that changed.
     news: BTreeSet<SubscribableUri>,
 }
 
+/// A listen request that is still open.
 #[derive(Debug)]
-struct ListenRequest {
+struct OpenListenRequest {
     id: RequestId,
     /// The server's description for the last result.
     server: Value,
@@ -149,7 +150,7 @@ struct ListenRequest {
     _ticket: InFlightGuard,
 }
 
-impl ConnectionMailbox {
+impl ConnectionSubscriptions {
     fn wants(&self, uri: &str) -> bool {
         self.lock().iter().any(|it| it.uris.contains(uri))
     }
@@ -178,7 +179,7 @@ impl ConnectionMailbox {
 /// A connection's side of its mailbox.
 #[derive(Debug)]
 pub(super) struct Subscriptions {
-    mailbox: Arc<ConnectionMailbox>,
+    mailbox: Arc<ConnectionSubscriptions>,
     wakeups: Receiver<()>,
 }
 
@@ -186,7 +187,7 @@ impl Default for Subscriptions {
     fn default() -> Subscriptions {
         let (waker, wakeups) = bounded(1);
         Subscriptions {
-            mailbox: Arc::new(ConnectionMailbox { subscriptions: Mutex::default(), waker }),
+            mailbox: Arc::new(ConnectionSubscriptions { subscriptions: Mutex::default(), waker }),
             wakeups,
         }
     }
@@ -263,8 +264,9 @@ impl Subscriptions {
             let why = format!("{LISTENS_MAX} requests are open on this connection; cancel one");
             return Err(RpcError::new(RpcError::INVALID_REQUEST, why));
         }
+        /// The parameters of `notifications/subscriptions/acknowledged`.
         #[derive(Serialize)]
-        struct AcknowledgedUris<'a> {
+        struct SubscriptionAcknowledgedParams<'a> {
             #[serde(rename = "_meta")]
             meta: SubscriptionMeta<'a>,
             notifications: Value,
@@ -273,13 +275,13 @@ impl Subscriptions {
             None => json!({}),
             Some(uris) => json!({"resourceSubscriptions": uris}),
         };
-        let agreed = AcknowledgedUris {
+        let agreed = SubscriptionAcknowledgedParams {
             meta: SubscriptionMeta { refused, ..SubscriptionMeta::of(&id) },
             notifications,
         };
         let line = notification_line("notifications/subscriptions/acknowledged", &agreed);
         let uris = uris.unwrap_or_default();
-        let open = Some(ListenRequest { id, server: server.info(), _ticket: ticket });
+        let open = Some(OpenListenRequest { id, server: server.info(), _ticket: ticket });
         let subscription = Subscription { open, uris: uris.clone(), news: BTreeSet::new() };
         self.mailbox.lock().push(subscription);
         self.begin(server, uris);
@@ -316,8 +318,9 @@ impl Subscriptions {
 
     /// Ends every open request; returns the lines of their results.
     pub(super) fn end_all(&self) -> Vec<OutgoingLine> {
+        /// The result that ends a listen request.
         #[derive(Serialize)]
-        struct StreamEnd<'a> {
+        struct ListenResult<'a> {
             #[serde(rename = "resultType")]
             result_type: &'a str,
             #[serde(rename = "_meta")]
@@ -327,7 +330,7 @@ impl Subscriptions {
         let ended = open.iter().filter_map(|it| it.open.as_ref()).map(|it| {
             let meta =
                 SubscriptionMeta { server: Some(&it.server), ..SubscriptionMeta::of(&it.id) };
-            result_line(&it.id, &StreamEnd { result_type: "complete", meta }).into()
+            result_line(&it.id, &ListenResult { result_type: "complete", meta }).into()
         });
         ended.collect()
     }
@@ -344,7 +347,7 @@ impl Subscriptions {
             is_new = true;
         }
         if is_new {
-            server.handler.note(ClientEvent::Listened);
+            server.handler.note(ClientNonRequestEvent::Listened);
             // The thread that looks for changes may be waiting for a subscriber.
             server.hub.wake();
         }

@@ -16,7 +16,9 @@ use crate::model::heat::BIRTH_TEMPERATURE;
 use crate::model::kind_specs::knowledge::LOG_ROOT;
 use crate::model::tree::NodeType;
 use crate::query::render::{to_label, to_text_below, to_value};
-use crate::store::reader::{ArchivedVisibility, NodeSummary, Reader, SnapshotRange, UsedNode};
+use crate::store::reader::{
+    ArchivedVisibility, NodeSummary, ReadOrPinnedNode, Reader, SnapshotRange,
+};
 use crate::store::{NodeKey, StoreError};
 use crate::text;
 use crate::text::tokens;
@@ -206,7 +208,7 @@ fn changes(reader: &Reader, since: i64, head: i64) -> Result<Vec<String>, StoreE
 /// Returns the headings of the pinned and the warmest nodes, in this order.
 fn headings_in_use(reader: &Reader) -> Result<Vec<String>, StoreError> {
     let attended = reader.attended()?;
-    let mut used: Vec<(UsedNode, f64)> = reader
+    let mut used: Vec<(ReadOrPinnedNode, f64)> = reader
         .used_nodes(TEMPERATURES_MAX)?
         .into_iter()
         .map(|it| (it, it.heat.now(attended)))
@@ -216,7 +218,8 @@ fn headings_in_use(reader: &Reader) -> Result<Vec<String>, StoreError> {
         b.heat.pinned.cmp(&a.heat.pinned).then(b_now.total_cmp(a_now)).then(a.key.cmp(&b.key))
     });
     used.truncate(WARMEST_MAX);
-    let heading = |it: &UsedNode| if it.is_heading { it.key } else { it.parent.unwrap_or(it.key) };
+    let heading =
+        |it: &ReadOrPinnedNode| if it.is_heading { it.key } else { it.parent.unwrap_or(it.key) };
     let mut seen = HashSet::new();
     let mut keys: Vec<NodeKey> = used.iter().map(|(it, _)| heading(it)).collect();
     keys.retain(|it| seen.insert(*it));

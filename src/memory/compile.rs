@@ -5,18 +5,18 @@
 //! neither read nor locked.
 
 mod agent_edit_alignment;
-mod apply;
+mod apply_slice;
 mod export_marks;
+mod file_being_compiled;
 mod file_groups;
-mod file_work;
 mod plan;
 mod planner;
 mod redaction;
-mod slices;
 mod source_reader;
 mod transaction_split;
-mod unsettled_files;
+mod watched_folder_state;
 pub(crate) mod write_back;
+mod write_in_slices;
 
 pub(crate) use redaction::parse_text_redacted;
 
@@ -36,7 +36,7 @@ use crate::settings::initial_temperatures;
 use crate::settings::root_settings::{RootSettings, RootSettingsError};
 use crate::store::Writer;
 use plan::CompilePlan;
-pub(crate) use unsettled_files::UnsettledFiles;
+pub(crate) use watched_folder_state::WatchedFolderState;
 
 /// The reason for a file on which the parser panicked.
 const PARSER_FAILED: &str = "the parser failed on it; please report the file";
@@ -93,14 +93,14 @@ pub struct Report {
     /// Warnings about the input, by file and line.
     pub warnings: Vec<FileWarning>,
     /// Deleted files, by path.
-    pub purged: Vec<Purged>,
+    pub purged: Vec<DeletedFile>,
     /// Files in formats that are not read, and what is excluded.
     pub passed_over: PassedOver,
 }
 
 /// A file that was deleted rather than renamed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Purged {
+pub struct DeletedFile {
     /// Relative to the root, `/` between segments.
     pub path: String,
     /// Nodes of the file.
@@ -242,7 +242,7 @@ fn compile_others(
 pub(crate) fn rescan(
     writer: &Writer,
     request: &CompileRequest<'_>,
-    watch: &mut UnsettledFiles,
+    watch: &mut WatchedFolderState,
     now: Millis,
 ) -> Result<Report, CompileError> {
     place_root(writer, request)?;
@@ -283,7 +283,7 @@ fn carry_out(
     }
     #[cfg(feature = "shared")]
     writer.claim_root(&plan.root)?;
-    slices::write(writer, request, &plan, changed, (&mut report, now))?;
+    write_in_slices::write(writer, request, &plan, changed, (&mut report, now))?;
     report.purged.sort_unstable();
     if report.reseeded == Some(0) {
         let what = match plan.workspace.initial_temperatures.is_empty() {

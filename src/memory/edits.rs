@@ -22,7 +22,7 @@ use crate::memory::compile;
 use crate::memory::compile::write_back::FileEdit;
 use crate::model::identity::NodeId;
 use crate::model::order_keys::{self, SiblingKeyChange};
-use crate::model::tree::{Format, Node, NodeType, Tree};
+use crate::model::tree::{ContentFormat, Node, NodeType, Tree};
 use crate::query::{self, NearDuplicateQuery};
 use crate::store::{
     AttributeValue, Batch, CommitReport, LANG, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
@@ -50,7 +50,7 @@ pub enum WriteMode {
 
 /// The effect of forgetting a node on its children.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ForgetMode {
+pub enum ForgetChildrenMode {
     /// A node with children is not forgotten.
     #[default]
     Strict,
@@ -60,13 +60,13 @@ pub enum ForgetMode {
     Reparent,
 }
 
-impl ForgetMode {
+impl ForgetChildrenMode {
     /// Returns the name in the protocol.
     pub fn as_str(self) -> &'static str {
         match self {
-            ForgetMode::Strict => "strict",
-            ForgetMode::Cascade => "cascade",
-            ForgetMode::Reparent => "reparent",
+            ForgetChildrenMode::Strict => "strict",
+            ForgetChildrenMode::Cascade => "cascade",
+            ForgetChildrenMode::Reparent => "reparent",
         }
     }
 }
@@ -139,7 +139,7 @@ impl Memory {
             let edit = FileEdit::Replace(content, &payload.tree);
             if old.content != *content && in_file.change(batch, &old, edit)?.is_none() {
                 let token_count = after;
-                let (format, label) = (Format::Plain, &label);
+                let (format, label) = (ContentFormat::Plain, &label);
                 let new = NodeData { label, content, format, token_count, ..old.data() };
                 batch.set_agent_text(&old, &new)?;
             }
@@ -162,7 +162,7 @@ impl Memory {
     /// # Errors
     ///
     /// There is no such node, or `mode` is strict and it has children. Nothing changes then.
-    pub fn forget(&self, node_id: &str, mode: ForgetMode) -> Result<Answer, Error> {
+    pub fn forget(&self, node_id: &str, mode: ForgetChildrenMode) -> Result<Answer, Error> {
         let name = mode.as_str();
         let mut in_file = self.in_file();
         let now = self.clock.now();
@@ -175,15 +175,19 @@ impl Memory {
             };
             let children = batch.children_of(old.key)?;
             match mode {
-                ForgetMode::Strict if !children.is_empty() => return Err(refuse(id, &children)),
-                ForgetMode::Reparent if !children.is_empty() => {
+                ForgetChildrenMode::Strict if !children.is_empty() => {
+                    return Err(refuse(id, &children));
+                }
+                ForgetChildrenMode::Reparent if !children.is_empty() => {
                     if in_file.change(batch, &old, FileEdit::Lift)?.is_some() {
                         return Ok(id);
                     }
                     take_place(batch, &old, &children)?;
                     forget_one(batch, &old)?;
                 }
-                ForgetMode::Strict | ForgetMode::Cascade | ForgetMode::Reparent => {
+                ForgetChildrenMode::Strict
+                | ForgetChildrenMode::Cascade
+                | ForgetChildrenMode::Reparent => {
                     if in_file.change(batch, &old, FileEdit::Remove)?.is_none() {
                         forget_all(batch, old)?;
                     }
@@ -276,7 +280,7 @@ impl Memory {
     }
 
     /// Redacts and parses a text from an agent.
-    fn redact(&self, name: &str, text: &str) -> Result<WritePayload, Error> {
+    fn redact(&self, name: &str, text: &str) -> Result<PreparedWriteText, Error> {
         if PAYLOAD_BYTES_MAX < text.len() {
             let size = text.len();
             return Err(Error::BadArgument(format!(
@@ -299,12 +303,12 @@ impl Memory {
         if tree.nodes.is_empty() {
             tree.push(plain(&text, text::label_of_text(&text), token_count));
         }
-        Ok(WritePayload { text, token_count, tree })
+        Ok(PreparedWriteText { text, token_count, tree })
     }
 }
 
-/// A text to write, redacted and parsed.
-struct WritePayload {
+/// A text prepared for a write: redacted and parsed.
+struct PreparedWriteText {
     /// The text as authored.
     text: String,
     /// Tokens of that text.
@@ -313,7 +317,7 @@ struct WritePayload {
     tree: Tree,
 }
 
-impl WritePayload {
+impl PreparedWriteText {
     /// Returns the words of its texts, to compare them with what is there; none of a document.
     fn compared(&self) -> Vec<NearDuplicateQuery> {
         match &self.tree.nodes[..] {
@@ -361,7 +365,7 @@ fn replace(
     batch: &mut Batch<'_>,
     in_file: &mut WriteBackAttempt,
     old: &NodeRecord,
-    payload: &WritePayload,
+    payload: &PreparedWriteText,
 ) -> Result<Vec<WrittenNode>, Error> {
     check_node_text(old, "payload", &payload.text)?;
     let edit = FileEdit::Replace(&payload.text, &payload.tree);
@@ -386,7 +390,7 @@ fn replace(
         false => NodeData {
             label: &first.label,
             content: &payload.text,
-            format: Format::Plain,
+            format: ContentFormat::Plain,
             token_count: payload.token_count,
             ..old.data()
         },
@@ -403,7 +407,7 @@ fn append(
     batch: &mut Batch<'_>,
     in_file: &mut WriteBackAttempt,
     anchor: Option<&NodeRecord>,
-    payload: &WritePayload,
+    payload: &PreparedWriteText,
 ) -> Result<Vec<WrittenNode>, Error> {
     let tree = &payload.tree;
     let parent = anchor.map(|it| it.key);

@@ -7,7 +7,7 @@ use std::sync::{MutexGuard, PoisonError};
 
 use super::{Error, Memory};
 use crate::model::clock::Millis;
-use crate::model::vector::{ByteVector, QueryVector, model_number};
+use crate::model::vector::{NormalizedInt8Vector, QueryVector, model_number};
 use crate::providers::{CancellableSleep, Provider, ProviderError, RedactedText};
 use crate::store::{NodeKey, StoreError, VectorWriter};
 
@@ -16,9 +16,9 @@ const TEXTS_MAX: usize = 64;
 /// Milliseconds for which a source that failed is not asked about questions.
 const REST_MS: i64 = 60_000;
 
-/// The last failure of the source, and the questions that came last.
+/// The state of the embedding source: its last failure, and the last question with its vector.
 #[derive(Debug, Default)]
-pub(super) struct QuestionVectorCache {
+pub(super) struct EmbeddingSourceState {
     failed_at: Option<Millis>,
     last: Option<(String, QueryVector)>,
 }
@@ -63,7 +63,7 @@ impl Memory {
         // A question is not worth a second attempt: its words are there.
         match source.embed(&[text], &|_| true) {
             Ok(vectors) => {
-                let vector = ByteVector::of(vectors.first()?);
+                let vector = NormalizedInt8Vector::of(vectors.first()?);
                 let meaning = QueryVector { model: model_number(source.model()), vector };
                 let mut known = self.questions();
                 known.failed_at = None;
@@ -94,7 +94,7 @@ impl Memory {
         }
     }
 
-    fn questions(&self) -> MutexGuard<'_, QuestionVectorCache> {
+    fn questions(&self) -> MutexGuard<'_, EmbeddingSourceState> {
         // A poisoned lock is sound: each value is set as a whole.
         self.question_vectors.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -124,7 +124,7 @@ impl Memory {
             .collect();
         let vectors = source.embed(&texts, pause).map_err(EmbedError::Provider)?;
         let vectors: Vec<_> =
-            bare.into_iter().zip(vectors.iter().map(|it| ByteVector::of(it))).collect();
+            bare.into_iter().zip(vectors.iter().map(|it| NormalizedInt8Vector::of(it))).collect();
         writer.put(model, &vectors)?;
         Ok(Some(next))
     }

@@ -14,8 +14,8 @@ use crate::ingest::foreign::ForeignNote;
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
 use crate::model::identity::ContentHash;
-use crate::model::imported_note::{IMPORTED_ROOT, note_key, note_mark};
-use crate::model::tree::{Format, Node, NodeType, Tree};
+use crate::model::imported_note_keys::{IMPORTED_ROOT, note_key, note_mark};
+use crate::model::tree::{ContentFormat, Node, NodeType, Tree};
 use crate::store::{
     AttributeValue, AttributeValues, Batch, KEY_PATH, LEVEL, NodeData, NodeKey, NodeRecord,
     StoreError,
@@ -45,16 +45,16 @@ pub(crate) struct ForeignImportReport {
     pub(crate) snapshot: Option<i64>,
 }
 
-/// The end of a write.
-enum ImportAbort {
+/// The reason why an import is rolled back: it failed, or only counted.
+enum RolledBackImport {
     Failed(Error),
     /// Nothing is kept of a dry run.
     Counted(ForeignImportReport),
 }
 
-impl From<StoreError> for ImportAbort {
-    fn from(error: StoreError) -> ImportAbort {
-        ImportAbort::Failed(error.into())
+impl From<StoreError> for RolledBackImport {
+    fn from(error: StoreError) -> RolledBackImport {
+        RolledBackImport::Failed(error.into())
     }
 }
 
@@ -112,13 +112,13 @@ impl Memory {
             }
             match mode {
                 WriteOrDryRun::Write => Ok(import),
-                WriteOrDryRun::DryRun => Err(ImportAbort::Counted(import)),
+                WriteOrDryRun::DryRun => Err(RolledBackImport::Counted(import)),
             }
         });
         match ended {
             Ok((import, commit)) => Ok(ForeignImportReport { snapshot: commit.snapshot, ..import }),
-            Err(ImportAbort::Counted(import)) => Ok(import),
-            Err(ImportAbort::Failed(error)) => Err(error),
+            Err(RolledBackImport::Counted(import)) => Ok(import),
+            Err(RolledBackImport::Failed(error)) => Err(error),
         }
     }
 }
@@ -165,7 +165,7 @@ impl PreparedNote {
         let level = Some(AttributeValue::Integer(NOTE_LEVEL));
         let data = NodeData {
             node_type: NodeType::Heading,
-            format: Format::Plain,
+            format: ContentFormat::Plain,
             label: title,
             content: title,
             token_count: tokens::count(title),

@@ -10,14 +10,14 @@ mod changeset_parser;
 mod conflict_settlement;
 mod conflict_writes;
 pub(crate) mod consolidate;
+mod contradicting_facts;
 mod entity_resolution;
-mod fact_rivals;
 mod fact_writes;
 mod ingest_queue;
 mod json_documents;
 mod node_writes;
 mod operations;
-mod purge;
+mod purge_from_tree;
 mod recall;
 mod remember;
 mod remember_request;
@@ -36,12 +36,13 @@ pub(crate) use changeset_parser::{NumberedOperation, parse_changeset};
 pub(crate) use conflict_settlement::{release_statements, settle_conflicts};
 pub(crate) use ingest_queue::{IngestRequest, hand_in};
 pub(crate) use json_documents::{
-    BOOTSTRAP_DEFAULT, BOOTSTRAP_RANGE, LIST_DEFAULT, LIST_MAX, RecordFilter, bootstrap_document,
-    concept_document, concept_record, concept_records, concepts_document, concepts_of_entity,
-    conflict_document, conflicts_document, deleted_records, deletion_of, entities_document,
-    entity_document, entity_graph_record, entity_record, entity_records, episode_record,
-    episode_records, episodes_document, episodes_of_entity, events_document, graph_record,
-    query_record, stats_document, stats_record, topic_record, topic_records, topics_document,
+    BOOTSTRAP_DEFAULT, BOOTSTRAP_RANGE, LIST_DEFAULT, LIST_MAX, RecordPageRequest,
+    bootstrap_document, concept_document, concept_record, concept_records, concepts_document,
+    concepts_of_entity, conflict_document, conflicts_document, deleted_records, deletion_of,
+    entities_document, entity_document, entity_graph_record, entity_record, entity_records,
+    episode_record, episode_records, episodes_document, episodes_of_entity, events_document,
+    graph_record, query_record, stats_document, stats_record, topic_record, topic_records,
+    topics_document,
 };
 pub(crate) use recall::{RecallRequest, recall};
 pub(crate) use remember_request::RememberRequest;

@@ -53,7 +53,7 @@ pub struct ReadOnlyMemory {
 
 /// A fact that the process knows and the database does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ServerStateKey<'a> {
+pub(crate) enum ServerFactKey<'a> {
     /// The space of a shared memory, and where its replica stands.
     Space,
     /// The latest scan of the source folder.
@@ -72,9 +72,9 @@ pub(crate) enum ServerStateKey<'a> {
     SessionLogContents(&'a str),
 }
 
-/// Names that the process can list.
+/// The names that the process can list: of clients, or of sessions with a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ListedNameKind {
+pub(crate) enum ClientOrSessionNames {
     /// Clients, by their hashes.
     Clients,
     /// Sessions that have a log file.
@@ -88,10 +88,10 @@ pub(crate) trait ServerFacts: Send + Sync {
     /// # Errors
     ///
     /// The files that hold it cannot be read; the text gives the reason.
-    fn fact(&self, fact: ServerStateKey<'_>) -> Result<Option<Value>, String>;
+    fn fact(&self, fact: ServerFactKey<'_>) -> Result<Option<Value>, String>;
 
     /// Returns all names of a kind, in their order.
-    fn names(&self, of: ListedNameKind) -> Vec<String>;
+    fn names(&self, of: ClientOrSessionNames) -> Vec<String>;
 
     /// Returns whether the process only looks at a memory that others may serve.
     fn is_observer(&self) -> bool {
@@ -104,25 +104,25 @@ pub(crate) trait ServerFacts: Send + Sync {
 pub(crate) struct NoProcessFacts;
 
 impl ServerFacts for NoProcessFacts {
-    fn fact(&self, fact: ServerStateKey<'_>) -> Result<Option<Value>, String> {
+    fn fact(&self, fact: ServerFactKey<'_>) -> Result<Option<Value>, String> {
         Ok(match fact {
-            ServerStateKey::Rescan => Some(serde_json::json!({
+            ServerFactKey::Rescan => Some(serde_json::json!({
                 "interval_s": 0,
                 "last_meta": {
                     "run_at": 0, "error": "", "added": 0, "modified": 0, "removed": 0,
                     "purged_files": [],
                 },
             })),
-            ServerStateKey::Space => Some(Value::Null),
-            ServerStateKey::Logs => Some(serde_json::json!({"records": [], "dropped": 0})),
-            ServerStateKey::Sessions | ServerStateKey::Clients | ServerStateKey::SessionLogs => {
+            ServerFactKey::Space => Some(Value::Null),
+            ServerFactKey::Logs => Some(serde_json::json!({"records": [], "dropped": 0})),
+            ServerFactKey::Sessions | ServerFactKey::Clients | ServerFactKey::SessionLogs => {
                 Some(Value::Array(Vec::new()))
             }
-            ServerStateKey::Client(_) | ServerStateKey::SessionLogContents(_) => None,
+            ServerFactKey::Client(_) | ServerFactKey::SessionLogContents(_) => None,
         })
     }
 
-    fn names(&self, _: ListedNameKind) -> Vec<String> {
+    fn names(&self, _: ClientOrSessionNames) -> Vec<String> {
         Vec::new()
     }
 }

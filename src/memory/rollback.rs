@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 
 use crate::model::clock::Millis;
 use crate::model::identity::NodeId;
-use crate::model::tree::{Format, NodeType};
+use crate::model::tree::{ContentFormat, NodeType};
 use crate::query::{self, Error};
 use crate::store::{
-    Batch, NodeData, NodeKey, NodePlace, NodeRecord, NodeVersion, RootId, StoreError, Writer,
+    Batch, NodeData, NodeKey, NodePlace, NodeRecord, NodeVersionWithoutText, RootId, StoreError,
+    Writer,
 };
 
 /// The fate of the snapshots after the target of a rollback.
@@ -161,7 +162,7 @@ fn apply(
 struct NodeToRestore {
     id: NodeId,
     name: String,
-    old: NodeVersion,
+    old: NodeVersionWithoutText,
     is_rank_only: bool,
     /// Number of changed nodes above it.
     depth: usize,
@@ -245,7 +246,7 @@ fn set_right(batch: &mut Batch<'_>, change: &NodeToRestore) -> Result<bool, Stor
     Ok(is_moved || is_reworded)
 }
 
-fn place_of(batch: &mut Batch<'_>, side: &NodeVersion) -> Result<NodePlace, StoreError> {
+fn place_of(batch: &mut Batch<'_>, side: &NodeVersionWithoutText) -> Result<NodePlace, StoreError> {
     let position = side.position;
     if let Some(parent) = &side.parent {
         let id = NodeId::parse(parent).ok_or_else(|| strange(parent))?;
@@ -268,7 +269,7 @@ fn text_of(batch: &Batch<'_>, change: &NodeToRestore) -> Result<String, StoreErr
 
 fn data_of<'a>(change: &'a NodeToRestore, content: &'a str) -> Result<NodeData<'a>, StoreError> {
     let NodeToRestore { name, old, .. } = change;
-    let parsed = (NodeType::parse(&old.node_type), Format::parse(&old.format));
+    let parsed = (NodeType::parse(&old.node_type), ContentFormat::parse(&old.format));
     let (Some(node_type), Some(format)) = parsed else { return Err(strange(name)) };
     Ok(NodeData {
         node_type,

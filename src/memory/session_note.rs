@@ -18,7 +18,7 @@ use crate::ingest::redact::Redactor;
 use crate::model::clock::Millis;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::kind_specs::knowledge::LOG_ROOT;
-use crate::model::tree::{Format, NodeType};
+use crate::model::tree::{ContentFormat, NodeType};
 use crate::settings::root_settings::{LiveRootSettings, OperatorOptions, RootSettings};
 use crate::store::{AttributeValues, Batch, NodeData, NodeRecord, StoreError, Writer};
 use crate::text::tokens;
@@ -150,7 +150,7 @@ fn rest_of(content: &str) -> &str {
 fn data<'a>(label: &'a str, content: &'a str) -> NodeData<'a> {
     NodeData {
         node_type: NodeType::Text,
-        format: Format::Plain,
+        format: ContentFormat::Plain,
         label,
         content,
         token_count: tokens::count(content),

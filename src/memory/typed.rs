@@ -44,10 +44,10 @@ pub(crate) use view_edits::DefineViewOutcome;
 use super::Memory;
 use super::edits::forget_all;
 use crate::model::clock::Millis;
-use crate::model::fields::Fields;
+use crate::model::fields::CanonicalFields;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::{KindSpec, MEMORIES_ROOT};
-use crate::model::tree::{Format, NodeType};
+use crate::model::tree::{ContentFormat, NodeType};
 use crate::query::AccessKind;
 use crate::store::reader::unreadable;
 use crate::store::{
@@ -331,7 +331,7 @@ fn insert(
     let memory = TypedMemory::new(new.memory_type, new.content, &fields, Default::default());
     let data = NodeData {
         node_type: new.memory_type,
-        format: Format::Plain,
+        format: ContentFormat::Plain,
         label: &label,
         content: new.content,
         token_count: new.token_count,
@@ -345,17 +345,17 @@ fn insert(
     Ok((memory, key, id))
 }
 
-fn canonical(fields: Map<String, Value>) -> Result<Fields, MemoryError> {
-    Fields::new(fields).map_err(|error| MemoryError::invalid(error.to_string()))
+fn canonical(fields: Map<String, Value>) -> Result<CanonicalFields, MemoryError> {
+    CanonicalFields::new(fields).map_err(|error| MemoryError::invalid(error.to_string()))
 }
 
 fn found(batch: &Batch<'_>, id: &str) -> Result<NodeRecord, MemoryError> {
     batch.find_typed(id)?.ok_or_else(|| MemoryError::not_found(id))
 }
 
-fn fields_of(node: &NodeRecord) -> Result<Fields, MemoryError> {
+fn fields_of(node: &NodeRecord) -> Result<CanonicalFields, MemoryError> {
     let text = node.attributes.fields().unwrap_or_default();
-    Fields::parse_loosely(text).map_err(|error| unreadable(node.id, &error).into())
+    CanonicalFields::parse_loosely(text).map_err(|error| unreadable(node.id, &error).into())
 }
 
 fn memory_of(batch: &Batch<'_>, node: &NodeRecord) -> Result<TypedMemory, MemoryError> {

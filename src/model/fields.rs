@@ -15,13 +15,13 @@ pub(crate) const FIELDS_BYTES_MAX: usize = 16 * 1024;
 /// Levels of objects and lists, at most.
 const DEPTH_MAX: usize = 8;
 
-/// A non-empty JSON object in canonical order.
+/// The fields of a node: a non-empty JSON object in canonical order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fields(Map<String, Value>);
+pub(crate) struct CanonicalFields(Map<String, Value>);
 
 /// The reason why a value or a text is no canonical object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum FieldsError {
+pub(crate) enum CanonicalFieldsError {
     NotAnObject,
     Empty,
     TooDeep,
@@ -29,17 +29,17 @@ pub(crate) enum FieldsError {
     NotCanonical,
 }
 
-impl Fields {
+impl CanonicalFields {
     /// Builds fields from an object in any order; `null` members are left out.
     ///
     /// # Errors
     ///
     /// The object is empty, deeper than [`DEPTH_MAX`] or larger than [`FIELDS_BYTES_MAX`].
-    pub(crate) fn new(object: Map<String, Value>) -> Result<Fields, FieldsError> {
-        let fields = Fields::sorted(object)?;
+    pub(crate) fn new(object: Map<String, Value>) -> Result<CanonicalFields, CanonicalFieldsError> {
+        let fields = CanonicalFields::sorted(object)?;
         let n_bytes = fields.to_string().len();
         if FIELDS_BYTES_MAX < n_bytes {
-            return Err(FieldsError::TooLarge { n_bytes });
+            return Err(CanonicalFieldsError::TooLarge { n_bytes });
         }
         Ok(fields)
     }
@@ -48,10 +48,14 @@ impl Fields {
     ///
     /// # Errors
     ///
-    /// The text is no JSON object, or not the one that [`Fields::new`] would write.
-    pub(crate) fn parse(text: &str) -> Result<Fields, FieldsError> {
-        let fields = Fields::parse_loosely(text)?;
-        if fields.to_string() == text { Ok(fields) } else { Err(FieldsError::NotCanonical) }
+    /// The text is no JSON object, or not the one that [`CanonicalFields::new`] would write.
+    pub(crate) fn parse(text: &str) -> Result<CanonicalFields, CanonicalFieldsError> {
+        let fields = CanonicalFields::parse_loosely(text)?;
+        if fields.to_string() == text {
+            Ok(fields)
+        } else {
+            Err(CanonicalFieldsError::NotCanonical)
+        }
     }
 
     /// Reads a JSON object in any order and of any size, such as one that redaction made longer.
@@ -59,34 +63,39 @@ impl Fields {
     /// # Errors
     ///
     /// The text is no JSON object, or it is empty or too deep.
-    pub(crate) fn parse_loosely(text: &str) -> Result<Fields, FieldsError> {
+    pub(crate) fn parse_loosely(text: &str) -> Result<CanonicalFields, CanonicalFieldsError> {
         let Ok(Value::Object(object)) = serde_json::from_str(text) else {
-            return Err(FieldsError::NotAnObject);
+            return Err(CanonicalFieldsError::NotAnObject);
         };
-        Fields::sorted(object)
+        CanonicalFields::sorted(object)
     }
 
-    /// Parses a text as [`Fields::parse_loosely`] does, but leaves one member out unread, unless it
-    /// is the only one.
+    /// Parses a text as [`CanonicalFields::parse_loosely`] does, but leaves one member out unread,
+    /// unless it is the only one.
     ///
     /// # Errors
     ///
     /// The text is no JSON object, or it is empty or too deep.
-    pub(crate) fn parse_without(text: &str, left_out: &str) -> Result<Fields, FieldsError> {
+    pub(crate) fn parse_without(
+        text: &str,
+        left_out: &str,
+    ) -> Result<CanonicalFields, CanonicalFieldsError> {
         let mut from = serde_json::Deserializer::from_str(text);
-        match MembersWithout(left_out).deserialize(&mut from) {
-            Ok(object) if from.end().is_ok() && !object.is_empty() => Fields::sorted(object),
-            _ => Fields::parse_loosely(text),
+        match ObjectWithoutMemberSeed(left_out).deserialize(&mut from) {
+            Ok(object) if from.end().is_ok() && !object.is_empty() => {
+                CanonicalFields::sorted(object)
+            }
+            _ => CanonicalFields::parse_loosely(text),
         }
     }
 
-    fn sorted(object: Map<String, Value>) -> Result<Fields, FieldsError> {
+    fn sorted(object: Map<String, Value>) -> Result<CanonicalFields, CanonicalFieldsError> {
         if !object.is_empty() && is_canonical_object(&object, DEPTH_MAX) {
-            return Ok(Fields(object));
+            return Ok(CanonicalFields(object));
         }
         match canonical(Value::Object(object), DEPTH_MAX)? {
-            Some(Value::Object(object)) if !object.is_empty() => Ok(Fields(object)),
-            _ => Err(FieldsError::Empty),
+            Some(Value::Object(object)) if !object.is_empty() => Ok(CanonicalFields(object)),
+            _ => Err(CanonicalFieldsError::Empty),
         }
     }
 
@@ -106,16 +115,16 @@ impl Fields {
     }
 
     /// Rewrites every string value, and the keys below the first level, which anybody chooses.
-    pub(crate) fn map_strings(self, rewrite: &mut impl FnMut(&str) -> String) -> Fields {
+    pub(crate) fn map_strings(self, rewrite: &mut impl FnMut(&str) -> String) -> CanonicalFields {
         let members = self.0.into_iter().map(|(key, value)| (key, rewritten(value, rewrite)));
-        Fields(members.collect())
+        CanonicalFields(members.collect())
     }
 }
 
 /// Rewrites every string of a stored text, and keys below the first level; `None` where nothing
 /// changed. A text that is no JSON object is one string.
 pub(crate) fn map_text(text: &str, rewrite: &mut impl FnMut(&str) -> String) -> Option<String> {
-    let mapped = match Fields::parse_loosely(text) {
+    let mapped = match CanonicalFields::parse_loosely(text) {
         Ok(fields) => {
             let before = fields.to_string();
             let after = fields.map_strings(rewrite).to_string();
@@ -136,33 +145,37 @@ pub(crate) fn each_text(text: &str, look: &mut impl FnMut(&str)) {
 }
 
 /// Writes the canonical text.
-impl fmt::Display for Fields {
+impl fmt::Display for CanonicalFields {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = serde_json::to_string(&self.0).map_err(|_| fmt::Error)?;
         f.write_str(&text)
     }
 }
 
-impl fmt::Display for FieldsError {
+impl fmt::Display for CanonicalFieldsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FieldsError::NotAnObject => f.write_str("the fields are no JSON object"),
-            FieldsError::Empty => f.write_str("the fields are an empty object; leave them out"),
-            FieldsError::TooDeep => {
+            CanonicalFieldsError::NotAnObject => f.write_str("the fields are no JSON object"),
+            CanonicalFieldsError::Empty => {
+                f.write_str("the fields are an empty object; leave them out")
+            }
+            CanonicalFieldsError::TooDeep => {
                 write!(f, "the fields are nested deeper than {DEPTH_MAX} levels")
             }
-            FieldsError::TooLarge { n_bytes } => {
+            CanonicalFieldsError::TooLarge { n_bytes } => {
                 write!(f, "the fields have {n_bytes} bytes; at most {FIELDS_BYTES_MAX} fit")
             }
-            FieldsError::NotCanonical => f.write_str("the fields are not in canonical form"),
+            CanonicalFieldsError::NotCanonical => {
+                f.write_str("the fields are not in canonical form")
+            }
         }
     }
 }
 
 /// Reads an object without the member of that name.
-struct MembersWithout<'a>(&'a str);
+struct ObjectWithoutMemberSeed<'a>(&'a str);
 
-impl<'de> DeserializeSeed<'de> for MembersWithout<'_> {
+impl<'de> DeserializeSeed<'de> for ObjectWithoutMemberSeed<'_> {
     type Value = Map<String, Value>;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
@@ -170,7 +183,7 @@ impl<'de> DeserializeSeed<'de> for MembersWithout<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for MembersWithout<'_> {
+impl<'de> Visitor<'de> for ObjectWithoutMemberSeed<'_> {
     type Value = Map<String, Value>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -209,10 +222,10 @@ fn is_canonical_object(object: &Map<String, Value>, n_levels: usize) -> bool {
 }
 
 /// Sorts keys and drops nulls, at every depth; `None` stands for a null.
-fn canonical(value: Value, n_levels: usize) -> Result<Option<Value>, FieldsError> {
+fn canonical(value: Value, n_levels: usize) -> Result<Option<Value>, CanonicalFieldsError> {
     let is_nested = matches!(value, Value::Object(_) | Value::Array(_));
     if is_nested && n_levels == 0 {
-        return Err(FieldsError::TooDeep);
+        return Err(CanonicalFieldsError::TooDeep);
     }
     Ok(match value {
         Value::Null => None,

@@ -7,7 +7,7 @@
 //! once, since a temperature always falls by [`DECAY_PER_HOUR`] per hour of the clock.
 //!
 //! A node that cools is therefore on the one curve `exp((full_at - reading) / TIME_CONSTANT_MS)`,
-//! shifted by [`Heat::full_at`], and is below a threshold when `full_at` is less than
+//! shifted by [`StoredHeat::full_at`], and is below a threshold when `full_at` is less than
 //! [`cold_before`]: an index on that one number finds the nodes that crossed any threshold. Warming
 //! never lowers `full_at`, so a stored value may be a lower bound.
 //!
@@ -129,7 +129,7 @@ impl HeatParameters {
 
 /// A node's heat as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Heat {
+pub(crate) struct StoredHeat {
     /// The temperature at `at`.
     pub temperature: f64,
     /// The reading of the memory clock, in attended milliseconds.
@@ -138,10 +138,10 @@ pub(crate) struct Heat {
     pub pinned: bool,
 }
 
-impl Heat {
+impl StoredHeat {
     /// Returns the heat of a new node.
-    pub(crate) fn birth(attended: i64) -> Heat {
-        Heat { temperature: BIRTH_TEMPERATURE, at: attended, pinned: false }
+    pub(crate) fn birth(attended: i64) -> StoredHeat {
+        StoredHeat { temperature: BIRTH_TEMPERATURE, at: attended, pinned: false }
     }
 
     /// Returns the temperature at a reading of the memory clock. A reading before `at`, which
@@ -163,24 +163,24 @@ impl Heat {
 
     /// Returns the heat after warming by `by`, of which only a positive value counts. The result is
     /// never colder than without warming, then or at any later time.
-    pub(crate) fn warmed(self, by: f64, attended: i64) -> Heat {
+    pub(crate) fn warmed(self, by: f64, attended: i64) -> StoredHeat {
         let temperature = clamped(self.now(attended) + by.max(0.0));
-        Heat { temperature, at: self.at.max(attended), ..self }
+        StoredHeat { temperature, at: self.at.max(attended), ..self }
     }
 
     /// Returns the heat with this temperature.
-    pub(crate) fn with_temperature(self, temperature: f64, attended: i64) -> Heat {
-        Heat { temperature: clamped(temperature), at: self.at.max(attended), ..self }
+    pub(crate) fn with_temperature(self, temperature: f64, attended: i64) -> StoredHeat {
+        StoredHeat { temperature: clamped(temperature), at: self.at.max(attended), ..self }
     }
 
     /// Returns the heat after pinning or unpinning, which keeps the present temperature.
-    pub(crate) fn with_pin(self, pinned: bool, attended: i64) -> Heat {
-        Heat { temperature: self.now(attended), at: self.at.max(attended), pinned }
+    pub(crate) fn with_pin(self, pinned: bool, attended: i64) -> StoredHeat {
+        StoredHeat { temperature: self.now(attended), at: self.at.max(attended), pinned }
     }
 }
 
-/// Returns the bound that [`Heat::full_at`] is below when a node that is not pinned is colder than
-/// `line`.
+/// Returns the bound that [`StoredHeat::full_at`] is below when a node that is not pinned is colder
+/// than `line`.
 pub(crate) fn cold_before(line: f64, attended: i64) -> f64 {
     (attended as f64 + clamped(line).ln() * TIME_CONSTANT_MS).max(f64::MIN)
 }

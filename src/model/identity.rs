@@ -16,8 +16,8 @@
 
 mod across_files;
 mod alignment;
-mod forest;
-mod lcs;
+mod alignment_side;
+mod approximate_lcs;
 mod similarity;
 
 #[cfg(test)]
@@ -25,7 +25,7 @@ mod tests;
 
 pub(crate) use across_files::{MOVE_BYTES_MIN, UnmatchedNode, moves, renames};
 pub(crate) use alignment::align;
-pub(crate) use lcs::pair_in_order;
+pub(crate) use approximate_lcs::pair_in_order;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -144,15 +144,14 @@ pub(crate) struct AlignmentNode<'a> {
     pub hash: ContentHash,
 }
 
-/// The earlier texts of old nodes, by which a node that returns to one is recognised. The
-/// resemblance to its present text does not matter. The caller looks up only texts that no old node
-/// has now.
+/// Indexes the earlier texts of old nodes, to recognise a node that returns to one. The resemblance
+/// to its present text does not matter. The caller looks up only texts that no old node has now.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct FormerTextIndex {
+pub(crate) struct TextHistoryIndex {
     nodes_by_text: HashMap<(NodeType, ContentHash), Vec<usize>>,
 }
 
-impl FormerTextIndex {
+impl TextHistoryIndex {
     /// Adds a former text of the old node at `old_idx`, by its hash. Call it with the most recent
     /// text first.
     pub(crate) fn insert(&mut self, node_type: NodeType, hash: ContentHash, old_idx: usize) {

@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::fields::Fields;
+use super::fields::CanonicalFields;
 use super::identity::NodeId;
 use super::tree::NodeType;
 
@@ -144,7 +144,7 @@ impl KindSpec {
     /// # Errors
     ///
     /// A key is unknown, or its value has another form or is beyond a limit.
-    pub(crate) fn check(&self, fields: &Fields) -> Result<(), InvalidField> {
+    pub(crate) fn check(&self, fields: &CanonicalFields) -> Result<(), InvalidField> {
         check_members(self.keys, fields.object(), "")
     }
 }

@@ -125,7 +125,7 @@ impl fmt::Display for NodeType {
 
 /// The notation of a node's content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Format {
+pub enum ContentFormat {
     /// Text as authored; for Markdown, with its inline marks.
     #[default]
     Plain,
@@ -151,41 +151,41 @@ pub enum Format {
     Embed,
 }
 
-impl Format {
-    const ALL: [Format; 11] = [
-        Format::Plain,
-        Format::Toon,
-        Format::Latex,
-        Format::Mathml,
-        Format::Svg,
-        Format::Canvas,
-        Format::Image,
-        Format::Video,
-        Format::Audio,
-        Format::Iframe,
-        Format::Embed,
+impl ContentFormat {
+    const ALL: [ContentFormat; 11] = [
+        ContentFormat::Plain,
+        ContentFormat::Toon,
+        ContentFormat::Latex,
+        ContentFormat::Mathml,
+        ContentFormat::Svg,
+        ContentFormat::Canvas,
+        ContentFormat::Image,
+        ContentFormat::Video,
+        ContentFormat::Audio,
+        ContentFormat::Iframe,
+        ContentFormat::Embed,
     ];
 
     /// Returns the name in the schema and the protocol.
     pub fn as_str(self) -> &'static str {
         match self {
-            Format::Plain => "plain",
-            Format::Toon => "toon",
-            Format::Latex => "latex",
-            Format::Mathml => "mathml",
-            Format::Svg => "svg",
-            Format::Canvas => "canvas",
-            Format::Image => "image",
-            Format::Video => "video",
-            Format::Audio => "audio",
-            Format::Iframe => "iframe",
-            Format::Embed => "embed",
+            ContentFormat::Plain => "plain",
+            ContentFormat::Toon => "toon",
+            ContentFormat::Latex => "latex",
+            ContentFormat::Mathml => "mathml",
+            ContentFormat::Svg => "svg",
+            ContentFormat::Canvas => "canvas",
+            ContentFormat::Image => "image",
+            ContentFormat::Video => "video",
+            ContentFormat::Audio => "audio",
+            ContentFormat::Iframe => "iframe",
+            ContentFormat::Embed => "embed",
         }
     }
 
     /// Parses the name of a format.
-    pub fn parse(name: &str) -> Option<Format> {
-        Format::ALL.into_iter().find(|it| it.as_str() == name)
+    pub fn parse(name: &str) -> Option<ContentFormat> {
+        ContentFormat::ALL.into_iter().find(|it| it.as_str() == name)
     }
 }
 
@@ -210,7 +210,7 @@ pub struct Node {
     /// The text; empty for a node that only holds its parts together.
     pub content: String,
     /// The notation of `content`.
-    pub format: Format,
+    pub format: ContentFormat,
     /// Exact cl100k tokens of `content`.
     pub token_count: u32,
 }
@@ -255,7 +255,7 @@ impl fmt::Display for Tree {
             if let Some(key_path) = &node.key_path {
                 write!(f, " {key_path}")?;
             }
-            if node.format != Format::Plain {
+            if node.format != ContentFormat::Plain {
                 write!(f, " {}", node.format.as_str())?;
             }
             writeln!(f, "] {}", node.label)?;

@@ -19,17 +19,17 @@ const NEAREST: f64 = 0.5;
 /// Texts that make a background.
 const FEW: usize = 8;
 
-/// A vector whose length does not matter, rounded to a signed byte for each number.
+/// A vector without its length, each number rounded to a signed byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ByteVector(Vec<u8>);
+pub(crate) struct NormalizedInt8Vector(Vec<u8>);
 
-impl ByteVector {
+impl NormalizedInt8Vector {
     /// Rounds a vector; its largest number becomes 127.
-    pub(crate) fn of(numbers: &[f32]) -> ByteVector {
+    pub(crate) fn of(numbers: &[f32]) -> NormalizedInt8Vector {
         let largest = numbers.iter().fold(0.0_f32, |most, it| most.max(it.abs()));
         let scale = if 0.0 < largest { 127.0 / largest } else { 0.0 };
         let byte = |it: &f32| (it * scale).round() as i8 as u8;
-        ByteVector(numbers.iter().map(byte).collect())
+        NormalizedInt8Vector(numbers.iter().map(byte).collect())
     }
 
     /// Returns the bytes that are stored.
@@ -59,7 +59,7 @@ impl ByteVector {
 pub(crate) struct QueryVector {
     /// As stored beside vectors.
     pub(crate) model: i64,
-    pub(crate) vector: ByteVector,
+    pub(crate) vector: NormalizedInt8Vector,
 }
 
 /// Returns the number by which vectors of a model are told apart.
@@ -107,13 +107,17 @@ mod tests {
             let length = |v: &[f32; 4]| v.iter().map(|it| it * it).sum::<f32>().sqrt();
             f64::from(product / (length(&a) * length(&b)))
         };
-        let rounded = ByteVector::of(&a).cosine(ByteVector::of(&b).as_bytes()).unwrap();
+        let rounded =
+            NormalizedInt8Vector::of(&a).cosine(NormalizedInt8Vector::of(&b).as_bytes()).unwrap();
         assert!((exact - rounded).abs() < 0.01, "{exact} {rounded}");
-        let far = ByteVector::of(&a.map(|it| it * 1_000.0));
-        assert_eq!(far, ByteVector::of(&a), "length does not matter");
-        assert_eq!(ByteVector::of(&a).cosine(&[1, 2]), None);
-        assert_eq!(ByteVector::of(&[0.0, 0.0]).cosine(&[1, 2]), None);
-        assert_eq!(ByteVector::of(&a).cosine(ByteVector::of(&a).as_bytes()), Some(1.0));
+        let far = NormalizedInt8Vector::of(&a.map(|it| it * 1_000.0));
+        assert_eq!(far, NormalizedInt8Vector::of(&a), "length does not matter");
+        assert_eq!(NormalizedInt8Vector::of(&a).cosine(&[1, 2]), None);
+        assert_eq!(NormalizedInt8Vector::of(&[0.0, 0.0]).cosine(&[1, 2]), None);
+        assert_eq!(
+            NormalizedInt8Vector::of(&a).cosine(NormalizedInt8Vector::of(&a).as_bytes()),
+            Some(1.0)
+        );
     }
 
     #[test]

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::excerpt::{CutEntry, PrecedingBreadcrumb};
 use super::{
-    AccessKind, Answer, Error, OutputFormat, block_facts, block_parts, budget, excerpt, find_by_id,
-    quote_input,
+    AccessKind, Answer, Error, OutputFormat, block_facts, block_parts, budget_enforcement, excerpt,
+    find_by_id, quote_input,
 };
 use crate::model::heat;
 use crate::query::render::entry::{TextEntry, render_entries};
 use crate::store::NodeKey;
-use crate::store::reader::{NodeSummary, NodeText, Reader};
+use crate::store::reader::{NodeSummary, Reader, TextWithBreadcrumb};
 use crate::text::tokens;
 
 /// Ids of one request; repeated ids count.
@@ -86,7 +86,7 @@ impl BatchNodes {
     ) -> Result<Answer, Error> {
         let BatchNodes { found, missing } = self;
         let max = budget.unwrap_or(u32::MAX);
-        let room = max.saturating_sub(budget::line_cost(&lists(missing, &[]).concat()));
+        let room = max.saturating_sub(budget_enforcement::line_cost(&lists(missing, &[]).concat()));
         let texts = reader.texts(&self.near(room))?;
         let entry = |at: usize| Some(TextEntry::whole(&found[at].0, texts.get(&found[at].0.key)?));
         let need = |at: usize| match entry(at) {
@@ -94,10 +94,10 @@ impl BatchNodes {
             _ => found[at].0.tokens.saturating_add(FRAME_TOKENS),
         };
         let needs: Vec<u32> = (0..found.len()).map(need).collect();
-        let mut chosen = budget::choose_within(&needs, room);
+        let mut chosen = budget_enforcement::choose_within(&needs, room);
         chosen.retain(|&at| entry(at).is_some());
         let first = found.first().filter(|_| chosen.is_empty()).map(|it| &it.0);
-        let room = room.saturating_sub(budget::REST_TOKENS);
+        let room = room.saturating_sub(budget_enforcement::REST_TOKENS);
         let cut = first.and_then(|it| {
             excerpt::cut_entry(it, texts.get(&it.key)?, PrecedingBreadcrumb::Missing, room)
         });
@@ -114,10 +114,10 @@ impl BatchNodes {
                 false => shown + &short_lists(found.len() - n_shown, missing.len()),
             })
         };
-        let settled = budget::render_within(budget, chosen, |_| None, render)?;
+        let settled = budget_enforcement::render_within(budget, chosen, |_| None, render)?;
         let (is_settled, (chosen, text)) = match settled {
             Some(settled) => (true, settled),
-            None => (false, (Vec::new(), budget::first_fitting(max, []))),
+            None => (false, (Vec::new(), budget_enforcement::first_fitting(max, []))),
         };
         let cut = cut.filter(|_| chosen.is_empty() && is_settled);
         let structured = output.json(|| {
@@ -133,7 +133,7 @@ impl BatchNodes {
     /// first.
     fn near(&self, room: u32) -> Vec<NodeKey> {
         let sizes: Vec<u32> = self.found.iter().map(|it| it.0.tokens).collect();
-        let mut near = budget::choose_within(&sizes, room);
+        let mut near = budget_enforcement::choose_within(&sizes, room);
         if near.is_empty() && !sizes.is_empty() {
             near.push(0);
         }
@@ -144,7 +144,7 @@ impl BatchNodes {
         &self,
         chosen: &[usize],
         cut: Option<&CutEntry>,
-        (texts, needs): (&HashMap<NodeKey, NodeText>, &[u32]),
+        (texts, needs): (&HashMap<NodeKey, TextWithBreadcrumb>, &[u32]),
         is_counted: bool,
     ) -> Value {
         let facts_of = |at: usize, shown: &str, needs: Option<u32>| {

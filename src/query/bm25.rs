@@ -10,7 +10,7 @@
 //!
 //! This module does no IO, and takes time linear in the texts.
 
-use super::bag_of_words::{BagOfWords, Stem, StemMap};
+use super::stemmed_text::{Stem, StemMap, StemmedText};
 
 /// Saturation of repeated use of a word; `k1` in the literature.
 const SATURATION: f64 = 1.2;
@@ -28,7 +28,7 @@ pub(super) struct QueryTerm {
 
 /// A text to score.
 pub(super) struct Bm25Document<'a> {
-    pub(super) bag: &'a BagOfWords,
+    pub(super) bag: &'a StemmedText,
     /// The terms that the index found in it, one bit each.
     pub(super) has: u64,
 }
@@ -49,7 +49,7 @@ pub(super) fn bm25_scores(question: &[QueryTerm], texts: &[Bm25Document<'_>]) ->
         };
         let mut scores: Vec<f64> = question.iter().enumerate().map(known).collect();
         for &(word, n) in counts {
-            let SoughtWord { term, rarity } = words[word];
+            let QueryWordIdf { term, rarity } = words[word];
             scores[term] = scores[term].max(rarity * saturated(n));
         }
         scores
@@ -57,8 +57,8 @@ pub(super) fn bm25_scores(question: &[QueryTerm], texts: &[Bm25Document<'_>]) ->
     texts.iter().zip(&counts).map(score).collect()
 }
 
-/// A word of a term.
-struct SoughtWord {
+/// A word of the query, with its inverse document frequency among the matches.
+struct QueryWordIdf {
     term: usize,
     rarity: f64,
 }
@@ -67,8 +67,8 @@ struct SoughtWord {
 fn count_words(
     question: &[QueryTerm],
     texts: &[Bm25Document<'_>],
-) -> (Vec<SoughtWord>, Vec<Vec<(usize, u32)>>) {
-    let mut words: Vec<SoughtWord> = Vec::new();
+) -> (Vec<QueryWordIdf>, Vec<Vec<(usize, u32)>>) {
+    let mut words: Vec<QueryWordIdf> = Vec::new();
     let mut by_stem: StemMap<Vec<usize>> = StemMap::default();
     for (term, it) in question.iter().enumerate() {
         for stems in &it.words {
@@ -78,7 +78,7 @@ fn count_words(
                     places.push(words.len());
                 }
             }
-            words.push(SoughtWord { term, rarity: it.rarity });
+            words.push(QueryWordIdf { term, rarity: it.rarity });
         }
     }
     let mut met: Vec<usize> = Vec::new();

@@ -5,9 +5,9 @@
 
 mod changes;
 mod children;
+mod explained_hits;
 mod folders;
-mod heat;
-mod hits;
+mod heat_distribution;
 mod links;
 mod markdown_blocks;
 mod node;
@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 
 pub(crate) use changes::{changes_document, history_document, timeline_document};
 pub(crate) use children::children_document;
+pub(crate) use explained_hits::{HitsQuery, search_document};
 pub(crate) use folders::map_document;
-pub(crate) use heat::heat_document;
-pub(crate) use hits::{HitsQuery, search_document};
+pub(crate) use heat_distribution::heat_document;
 pub(crate) use links::{DirectionFilter, links_document};
 pub(crate) use node::node_document;
 

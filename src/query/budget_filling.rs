@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::excerpt::{self, CutEntry, PrecedingBreadcrumb};
 use crate::query::render::entry::{TextEntry, render_entries};
-use crate::store::reader::NodeText;
+use crate::store::reader::TextWithBreadcrumb;
 use crate::text::tokens;
 
 /// Tokens reserved for the line about hits that were left out.
@@ -41,7 +41,7 @@ pub(super) struct AnswerBuilder<'a> {
     /// The hit that was cut.
     cut: Option<(usize, CutEntry)>,
     /// The best hit that did not fit.
-    skipped: Option<(usize, TextEntry<'a>, &'a NodeText)>,
+    skipped: Option<(usize, TextEntry<'a>, &'a TextWithBreadcrumb)>,
 }
 
 struct TakenHit<'a> {
@@ -73,7 +73,7 @@ impl<'a> AnswerBuilder<'a> {
         &mut self,
         at: usize,
         entry: TextEntry<'a>,
-        text: &'a NodeText,
+        text: &'a TextWithBreadcrumb,
         cutting: TruncationMode,
     ) {
         let is_large = self.left < entry.head.tokens && cutting == TruncationMode::Last;
@@ -135,7 +135,7 @@ impl<'a> AnswerBuilder<'a> {
         fits
     }
 
-    fn take_part(&mut self, at: usize, entry: TextEntry<'a>, text: &NodeText) {
+    fn take_part(&mut self, at: usize, entry: TextEntry<'a>, text: &TextWithBreadcrumb) {
         let part = self.part();
         let is_shown = self.places.contains(&entry.place);
         let place =

@@ -14,12 +14,12 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::Error;
-use super::bag_of_words::{BagOfWords, Stem};
 use super::bm25::{self, QueryTerm};
 use super::query_parser::{QuestionTermRole, Term};
+use super::stemmed_text::{Stem, StemmedText};
 use crate::store::NodeKey;
-use crate::store::reader::{MatchAgeOrder, MatchedNode, NodeExcerpt, NodeFilter, Reader};
-use crate::text::word_families::{inflections, other_forms};
+use crate::store::reader::{MatchAgeOrder, MatchedNode, NodeFilter, NodeTextStart, Reader};
+use crate::text::related_words::{inflections, other_forms};
 
 /// A word in this many nodes is common.
 const COMMON: usize = 1_000;
@@ -41,7 +41,7 @@ const NEWEST_PER_NODE: usize = 2;
 pub(super) struct NodeMatch {
     pub(super) node: MatchedNode,
     /// The stems of its label, its breadcrumb and its beginning.
-    pub(super) bag: BagOfWords,
+    pub(super) bag: StemmedText,
     /// Higher is better; never negative. Words of a kind do not count.
     pub(super) relevance: f64,
     /// Relevance by term, words of a kind included; none for an expression.
@@ -53,7 +53,7 @@ pub(super) struct NodeMatch {
 
 impl NodeMatch {
     /// Returns a text beside a match, which has none of the words.
-    pub(super) fn beside(node: MatchedNode, bag: BagOfWords, leads: &[Stem]) -> NodeMatch {
+    pub(super) fn beside(node: MatchedNode, bag: StemmedText, leads: &[Stem]) -> NodeMatch {
         let coverage = Coverage { share: 0.0, weight: 0.0, n_words: 0 };
         let is_led = is_led(&bag, leads);
         NodeMatch { node, bag, relevance: 0.0, parts: Vec::new(), is_led, coverage }
@@ -94,7 +94,7 @@ pub(super) fn match_expression(
     let Some(ranked) = reader.matches(expression, &filter, n_max)? else { return Ok(None) };
     let keys: Vec<NodeKey> = ranked.iter().map(|it| it.0).collect();
     let relevance: HashMap<NodeKey, f64> = ranked.into_iter().collect();
-    let matched = |(node, bag): (MatchedNode, BagOfWords)| {
+    let matched = |(node, bag): (MatchedNode, StemmedText)| {
         let relevance = *relevance.get(&node.key)?;
         let (parts, coverage) = (Vec::new(), Coverage::WHOLE);
         Some(NodeMatch { node, bag, relevance, parts, is_led: false, coverage })
@@ -128,7 +128,7 @@ pub(super) fn match_words_and_date(
     let found = reader.load_matches(&keys, bag_of)?;
     // The found nodes keep the order of the candidates.
     let mut candidates = candidates.into_iter();
-    let has = |(node, _): &(MatchedNode, BagOfWords)| {
+    let has = |(node, _): &(MatchedNode, StemmedText)| {
         candidates.find(|it| it.0 == node.key).map_or(0, |it| it.1)
     };
     let sets: Vec<TermSet> = found.iter().map(has).collect();
@@ -137,7 +137,7 @@ pub(super) fn match_words_and_date(
     let parts = bm25::bm25_scores(&sought, &texts.collect::<Vec<_>>());
     let weights = index.weights(&rarities);
     let leads = lead_stems(terms);
-    let matched = |(((node, bag), parts), set): (((_, BagOfWords), Vec<f64>), _)| NodeMatch {
+    let matched = |(((node, bag), parts), set): (((_, StemmedText), Vec<f64>), _)| NodeMatch {
         node,
         is_led: is_led(&bag, &leads),
         bag,
@@ -181,12 +181,12 @@ pub(super) fn lead_stems(terms: &[Term]) -> Vec<Stem> {
 }
 
 /// Returns whether one of these stems is in the lead of a text.
-pub(super) fn is_led(bag: &BagOfWords, leads: &[Stem]) -> bool {
+pub(super) fn is_led(bag: &StemmedText, leads: &[Stem]) -> bool {
     bag.lead_stems().iter().any(|it| leads.contains(it))
 }
 
-pub(super) fn bag_of(wording: NodeExcerpt<'_>) -> BagOfWords {
-    BagOfWords::of(&[wording.label, wording.breadcrumb], wording.beginning)
+pub(super) fn bag_of(wording: NodeTextStart<'_>) -> StemmedText {
+    StemmedText::of(&[wording.label, wording.breadcrumb], wording.beginning)
 }
 
 /// The full-text index, for one question.

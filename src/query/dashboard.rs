@@ -22,7 +22,7 @@ use crate::model::heat::HeatThresholds;
 use crate::store::StoreError;
 use crate::store::reader::Reader;
 use crate::text;
-use crate::text::json_text::json_text;
+use crate::text::json_control_escaping::json_text;
 
 /// The sink of a document.
 type JsonOut<'a> = &'a mut dyn Write;

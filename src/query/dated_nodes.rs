@@ -14,7 +14,7 @@ use super::query_parser::{QuestionTermRole, TERMS_MAX, Term};
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{
-    ArchivedVisibility, MatchAgeOrder, MatchedNode, NodeExcerpt, NodeFilter, Reader,
+    ArchivedVisibility, MatchAgeOrder, MatchedNode, NodeFilter, NodeTextStart, Reader,
 };
 
 /// Nodes that are looked up in each way, the newest.
@@ -124,7 +124,7 @@ pub(super) fn days_of_nodes(
         return Ok(HashMap::new());
     }
     let front_matter = reader.front_matter(keys)?;
-    let titles = |it: NodeExcerpt<'_>| [it.breadcrumb.to_owned(), it.label.to_owned()];
+    let titles = |it: NodeTextStart<'_>| [it.breadcrumb.to_owned(), it.label.to_owned()];
     let told = |(node, [breadcrumb, label]): (MatchedNode, [String; 2])| {
         let front_matter = front_matter.get(&node.key).map(String::as_str);
         Some((node.key, told_days(front_matter, &[&breadcrumb, &label])?))

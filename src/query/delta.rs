@@ -4,9 +4,9 @@
 
 use serde_json::{Value, json};
 
-use super::net_changes::{self, NetChange, NetChanges, OmittedChanges};
-use super::page::{self, PageEntry};
-use super::{Answer, Error, OutputFormat, budget};
+use super::budgeted_page::{self, PageEntry};
+use super::net_changes::{self, NetChange, NetChangeIterator, OmittedChanges};
+use super::{Answer, Error, OutputFormat, budget_enforcement};
 use crate::store::reader::{Reader, SnapshotRange};
 use crate::text::tokens;
 
@@ -49,18 +49,19 @@ pub(super) fn delta(
         false => String::new(),
     };
     let room = max.saturating_sub(if note.is_empty() { 0 } else { tokens::count(&note) + 1 });
-    let mut nets = NetChanges::behind(reader, range, cursor);
+    let mut nets = NetChangeIterator::behind(reader, range, cursor);
     let n_all = nets.n_left()?;
     let next = || {
         let Some(net) = nets.next()? else { return Ok(None) };
         entry(reader, range, &net, query.show, output).map(Some)
     };
     let rest = |place| OmittedChanges::behind(place, n_all);
-    let page = page::fill(room, usize::MAX, "\n", next, |place, mean| rest(place).line(mean))?;
+    let page =
+        budgeted_page::fill(room, usize::MAX, "\n", next, |place, mean| rest(place).line(mean))?;
 
     let mut text = page.text;
     if page.is_empty {
-        text = budget::first_fitting(room, ["no changes".to_owned()]);
+        text = budget_enforcement::first_fitting(room, ["no changes".to_owned()]);
     }
     if !note.is_empty() && room < max {
         let with_note = format!("{text}\n{note}");

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::net_changes::{self, NetChange, NetChanges, OmittedChanges};
-use super::page::{self, PageEntry};
-use super::{Answer, Error, OutputFormat, budget, unified_diff};
+use super::budgeted_page::{self, PageEntry};
+use super::net_changes::{self, NetChange, NetChangeIterator, OmittedChanges};
+use super::{Answer, Error, OutputFormat, budget_enforcement, unified_diff};
 use crate::store::ChangePosition;
 use crate::store::reader::{Reader, SnapshotRange};
 
@@ -51,16 +51,17 @@ fn page_of(
     cursor: Option<ChangePosition>,
     (max, output): (u32, OutputFormat),
 ) -> Result<Answer, Error> {
-    let mut nets = NetChanges::behind(reader, range, cursor);
+    let mut nets = NetChangeIterator::behind(reader, range, cursor);
     let n_all = nets.n_left()?;
     let next = || {
         let Some(net) = nets.next()? else { return Ok(None) };
         record(reader, range, &net, output).map(Some)
     };
     let rest = |place| OmittedChanges::behind(place, n_all);
-    let page = page::fill(max, usize::MAX, "\n\n", next, |place, mean| rest(place).line(mean))?;
+    let page =
+        budgeted_page::fill(max, usize::MAX, "\n\n", next, |place, mean| rest(place).line(mean))?;
     let text = match page.is_empty {
-        true => budget::first_fitting(max, ["no changes".to_owned()]),
+        true => budget_enforcement::first_fitting(max, ["no changes".to_owned()]),
         false => page.text,
     };
     let structured = output.json(|| {

@@ -7,12 +7,13 @@ use super::{
     HitDetail, QueryOptions, RelatedQuery, SearchQuery, TreeQuery,
 };
 use super::{
-    batch_fetch, budget, delta, diff, fetch, history, no_hits, related, search, stats, tree,
+    batch_fetch, budget_enforcement, delta, diff, fetch, history, no_hits, related, search, stats,
+    tree,
 };
 use crate::model::vector::QueryVector;
 use crate::settings::config::BudgetSettings;
 use crate::store::reader::Reader;
-use crate::text::json_text::json_text;
+use crate::text::json_control_escaping::json_text;
 use crate::text::tokens;
 
 /// A query to a memory.
@@ -123,7 +124,7 @@ pub(crate) fn answer(
                 less => room = less,
             }
         }
-        let text = budget::first_fitting(max.unwrap_or(u32::MAX), []);
+        let text = budget_enforcement::first_fitting(max.unwrap_or(u32::MAX), []);
         Ok(Answer { budget: given, ..Answer::plain(text, options.output, || json!({})) })
     })
 }

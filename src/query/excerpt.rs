@@ -1,9 +1,9 @@
 //! Excerpts: a snippet around the matched words, and a beginning that fits a budget.
 
-use super::budget;
+use super::budget_enforcement;
 use crate::query::render;
 use crate::query::render::entry::TextEntry;
-use crate::store::reader::{NodeSummary, NodeText};
+use crate::store::reader::{NodeSummary, TextWithBreadcrumb};
 use crate::text;
 use crate::text::bigrams::{self, ScriptSpacing};
 use crate::text::tokens;
@@ -118,7 +118,7 @@ pub(crate) struct CutEntry {
 /// where not even that fits. A breadcrumb that is shown already is left out.
 pub(crate) fn cut_entry(
     head: &NodeSummary,
-    text: &NodeText,
+    text: &TextWithBreadcrumb,
     place: PrecedingBreadcrumb,
     max: u32,
 ) -> Option<CutEntry> {
@@ -129,7 +129,7 @@ pub(crate) fn cut_entry(
     let frame = tokens::count(top) + tokens::count(&empty.lines) + tokens::count(&note);
     let mut room = max.saturating_sub(frame);
     for _ in 0..4 {
-        let content = text::cut_at_sentence(budget::cut_to_tokens(&text.content, room));
+        let content = text::cut_at_sentence(budget_enforcement::cut_to_tokens(&text.content, room));
         if content.is_empty() {
             break;
         }
@@ -145,7 +145,7 @@ pub(crate) fn cut_entry(
 }
 
 /// Returns the tokens of a node's whole entry, with room for a line about the rest.
-fn needed(head: &NodeSummary, text: &NodeText) -> u32 {
+fn needed(head: &NodeSummary, text: &TextWithBreadcrumb) -> u32 {
     /// Longer texts are not counted; no line needs more than two tokens for its space.
     const COUNTED_BYTES_MAX: usize = 64 * 1024;
     const REST_TOKENS: u32 = 16;
@@ -168,12 +168,12 @@ pub(crate) enum PrecedingBreadcrumb {
 }
 
 /// Cuts a node's entry; where nothing of it fits, returns a line with its size.
-pub(crate) fn cut_or_size(head: &NodeSummary, text: &NodeText, max: u32) -> CutEntry {
+pub(crate) fn cut_or_size(head: &NodeSummary, text: &TextWithBreadcrumb, max: u32) -> CutEntry {
     cut_entry(head, text, PrecedingBreadcrumb::Missing, max).unwrap_or_else(|| {
         let needs = needed(head, text);
         let id = &head.id;
         let signs = [format!("… `{id}` needs {needs} tokens"), format!("… {needs} tokens")];
-        let text = budget::first_fitting(max, signs);
+        let text = budget_enforcement::first_fitting(max, signs);
         CutEntry { text, content: String::new(), needs }
     })
 }

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 
 use super::excerpt::{CutEntry, PrecedingBreadcrumb};
 use super::{
-    AccessKind, Answer, Error, OutputFormat, block_facts, budget, excerpt, node_by_id, rank,
+    AccessKind, Answer, Error, OutputFormat, block_facts, budget_enforcement, excerpt, node_by_id,
+    rank,
 };
 use crate::model::heat;
 use crate::query::render::{
@@ -20,7 +21,7 @@ use crate::query::render::{
     entry::{TextEntry, render_entries},
 };
 use crate::store::NodeKey;
-use crate::store::reader::{NodeSummary, NodeText, Reader};
+use crate::store::reader::{NodeSummary, Reader, TextWithBreadcrumb};
 use crate::text::tokens;
 
 /// Ancestors examined.
@@ -68,7 +69,7 @@ pub(super) fn fetch(
 /// An anchor, its text, and the nodes around it in order of worth.
 struct AnchorNeighbourhood {
     anchor: NeighbourhoodNode,
-    text: NodeText,
+    text: TextWithBreadcrumb,
     relatives: Vec<NeighbourhoodNode>,
     /// Whether there are more nodes than were examined.
     is_partial: bool,
@@ -132,7 +133,7 @@ impl AnchorNeighbourhood {
             let entries = render_entries(around.iter().chain([&own]));
             Ok::<_, Error>(left_out.unwrap_or_default() + &entries)
         };
-        let settled = budget::render_within(Some(max), chosen, |_| None, render)?;
+        let settled = budget_enforcement::render_within(Some(max), chosen, |_| None, render)?;
         let is_settled = settled.is_some();
         let cut = (!is_settled && max < own_tokens)
             .then(|| excerpt::cut_or_size(&self.anchor.head, &self.text, max));
@@ -184,10 +185,10 @@ impl AnchorNeighbourhood {
     /// others to what is left. Counts of lines add up, so nothing is measured twice.
     fn fill<'a>(
         &'a self,
-        texts: &'a HashMap<NodeKey, NodeText>,
+        texts: &'a HashMap<NodeKey, TextWithBreadcrumb>,
         own: &TextEntry<'_>,
         max: u32,
-    ) -> (Vec<usize>, Option<RelativePart<'a>>) {
+    ) -> (Vec<usize>, Option<TruncatedRelative<'a>>) {
         let read = self.relatives.iter().take_while(|it| texts.contains_key(&it.head.key));
         let entries: Vec<TextEntry<'_>> = read.map(|it| it.entry(texts)).collect();
         let is_all = entries.len() == self.relatives.len() && !self.is_partial;
@@ -233,7 +234,7 @@ impl AnchorNeighbourhood {
         if is_all && chosen.len() == entries.len() {
             return (chosen, None);
         }
-        let room = max.saturating_sub(budget::REST_TOKENS);
+        let room = max.saturating_sub(budget_enforcement::REST_TOKENS);
         let (chosen, spent) = choose(room);
         let left = room.saturating_sub(u32::try_from(spent).unwrap_or(u32::MAX));
         let next = (0..entries.len()).find(|at| !chosen.contains(at));
@@ -243,7 +244,7 @@ impl AnchorNeighbourhood {
             let text = self.relatives[at].text(texts);
             let cut = excerpt::cut_entry(head, text, PrecedingBreadcrumb::Missing, left)?;
             let lines = cut.text[whole.place.len()..].to_owned();
-            Some(RelativePart { at, entry: TextEntry { lines, ..whole.clone() }, cut })
+            Some(TruncatedRelative { at, entry: TextEntry { lines, ..whole.clone() }, cut })
         });
         (chosen, part)
     }
@@ -254,7 +255,7 @@ impl AnchorNeighbourhood {
     }
 
     /// Returns the relatives that are shown, in the order of the reply.
-    fn in_order(&self, chosen: &[usize], part: Option<&RelativePart<'_>>) -> Vec<usize> {
+    fn in_order(&self, chosen: &[usize], part: Option<&TruncatedRelative<'_>>) -> Vec<usize> {
         let mut shown: Vec<usize> = chosen.iter().copied().chain(part.map(|it| it.at)).collect();
         shown.sort_by_key(|&at| (self.relatives[at].relation, self.relatives[at].order));
         shown
@@ -264,7 +265,7 @@ impl AnchorNeighbourhood {
         &self,
         prices: &[u32],
         chosen: &[usize],
-        part: Option<&RelativePart<'_>>,
+        part: Option<&TruncatedRelative<'_>>,
     ) -> Option<OmittedNodes> {
         let shown = chosen.iter().copied().chain(part.map(|it| it.at));
         let sum = |prices: &mut dyn Iterator<Item = u32>| prices.map(u64::from).sum::<u64>();
@@ -275,8 +276,8 @@ impl AnchorNeighbourhood {
     }
 }
 
-/// A relative that was cut to what is left.
-struct RelativePart<'a> {
+/// The relative of the anchor that was cut to the tokens left.
+struct TruncatedRelative<'a> {
     at: usize,
     /// The entry with a line about its size.
     entry: TextEntry<'a>,
@@ -322,16 +323,17 @@ impl NeighbourhoodNode {
         NeighbourhoodNode { head, relation, distance, order, temperature, score }
     }
 
-    fn text<'a>(&self, texts: &'a HashMap<NodeKey, NodeText>) -> &'a NodeText {
-        static NOTHING: NodeText = NodeText { breadcrumb: String::new(), content: String::new() };
+    fn text<'a>(&self, texts: &'a HashMap<NodeKey, TextWithBreadcrumb>) -> &'a TextWithBreadcrumb {
+        static NOTHING: TextWithBreadcrumb =
+            TextWithBreadcrumb { breadcrumb: String::new(), content: String::new() };
         texts.get(&self.head.key).unwrap_or(&NOTHING)
     }
 
-    fn entry<'a>(&'a self, texts: &'a HashMap<NodeKey, NodeText>) -> TextEntry<'a> {
+    fn entry<'a>(&'a self, texts: &'a HashMap<NodeKey, TextWithBreadcrumb>) -> TextEntry<'a> {
         TextEntry::whole(&self.head, self.text(texts))
     }
 
-    fn facts(&self, text: &NodeText, shown: &str, needs: Option<u32>) -> Value {
+    fn facts(&self, text: &TextWithBreadcrumb, shown: &str, needs: Option<u32>) -> Value {
         let mut facts = block_facts(&self.head, (self.temperature, self.score), shown, needs);
         facts["under"] = json!(TextEntry::with_text(&self.head, text, "").breadcrumb());
         facts["relation"] = json!(match self.relation {

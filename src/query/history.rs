@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
+use super::budgeted_page::{self, PageEntry};
 use super::net_changes::{self, NetChange, OmittedChanges};
-use super::page::{self, PageEntry};
-use super::{Answer, Error, QueryOptions, budget, find_by_id, quote_input};
+use super::{Answer, Error, QueryOptions, budget_enforcement, find_by_id, quote_input};
 use crate::model::clock::Millis;
 use crate::model::kind_specs::is_uuid;
 use crate::query::render::stats::format_age;
@@ -61,11 +61,11 @@ pub(super) fn history(
     };
     let rest = |place| OmittedChanges::behind(place, n_all);
     let n_max = query.depth.max(1) as usize;
-    let page = page::fill(max, n_max, "\n", next, |place, mean| rest(place).line(mean))?;
+    let page = budgeted_page::fill(max, n_max, "\n", next, |place, mean| rest(place).line(mean))?;
     let (text, unchanged_since) = match page.is_empty {
         true => {
             let (text, since) = nothing(reader, anchor)?;
-            (budget::first_fitting(max, [text]), since)
+            (budget_enforcement::first_fitting(max, [text]), since)
         }
         false => (page.text, None),
     };

@@ -12,11 +12,11 @@ use std::collections::VecDeque;
 use serde_json::{Value, json};
 use sibling_order::MovedSiblings;
 
-use super::page::EntryPosition;
+use super::budgeted_page::EntryPosition;
 use super::{Error, OutputFormat};
 use crate::query::render::{render_count, to_label, to_one_line, to_quote, to_value};
 use crate::store::reader::{Reader, SnapshotRange};
-use crate::store::{ChangePosition, FIELDS, HistoryBounds, LANG, NodeVersion};
+use crate::store::{ChangePosition, FIELDS, HistoryExtent, LANG, NodeVersionWithoutText};
 use crate::text;
 
 /// Last changes read at once.
@@ -32,8 +32,8 @@ pub(super) struct NetChange {
     pub(super) id: String,
     /// Its last change.
     pub(super) moment: ChangePosition,
-    pub(super) old: Option<NodeVersion>,
-    pub(super) new: Option<NodeVersion>,
+    pub(super) old: Option<NodeVersionWithoutText>,
+    pub(super) new: Option<NodeVersionWithoutText>,
     pub(super) is_conflict: bool,
     /// Last changes examined up to this one.
     pub(super) n_passed: usize,
@@ -55,7 +55,7 @@ impl NetChange {
     }
 
     /// Returns its present version, or the last one of a removed node.
-    pub(super) fn side(&self) -> Option<&NodeVersion> {
+    pub(super) fn side(&self) -> Option<&NodeVersionWithoutText> {
         self.new.as_ref().or(self.old.as_ref())
     }
 
@@ -66,7 +66,7 @@ impl NetChange {
 
     /// Returns the texts before and after.
     pub(super) fn texts(&self, reader: &Reader) -> Result<(String, String), Error> {
-        let text = |side: &Option<NodeVersion>| match side {
+        let text = |side: &Option<NodeVersionWithoutText>| match side {
             None => Ok(String::new()),
             Some(it) => {
                 reader.versions().former_text(&self.id, &it.hash).map(Option::unwrap_or_default)
@@ -77,8 +77,9 @@ impl NetChange {
 }
 
 /// Returns whether two versions are equal but for the order key.
-fn is_same(old: &NodeVersion, new: &NodeVersion) -> bool {
-    let of_file = |it: &NodeVersion| it.parent.is_none().then(|| (it.root, it.path.clone()));
+fn is_same(old: &NodeVersionWithoutText, new: &NodeVersionWithoutText) -> bool {
+    let of_file =
+        |it: &NodeVersionWithoutText| it.parent.is_none().then(|| (it.root, it.path.clone()));
     of_file(old) == of_file(new)
         && old.hash == new.hash
         && old.parent == new.parent
@@ -89,7 +90,7 @@ fn is_same(old: &NodeVersion, new: &NodeVersion) -> bool {
 }
 
 /// An iterator over the net changes of a range, newest first.
-pub(super) struct NetChanges<'a> {
+pub(super) struct NetChangeIterator<'a> {
     reader: &'a Reader,
     range: SnapshotRange,
     last: Option<ChangePosition>,
@@ -98,15 +99,15 @@ pub(super) struct NetChanges<'a> {
     moved_siblings: MovedSiblings,
 }
 
-impl NetChanges<'_> {
+impl NetChangeIterator<'_> {
     /// Returns the changes after a cursor.
     pub(super) fn behind(
         reader: &Reader,
         range: SnapshotRange,
         cursor: Option<ChangePosition>,
-    ) -> NetChanges<'_> {
+    ) -> NetChangeIterator<'_> {
         let (waiting, moved_siblings) = (VecDeque::new(), MovedSiblings::default());
-        NetChanges { reader, range, last: cursor, waiting, n_passed: 0, moved_siblings }
+        NetChangeIterator { reader, range, last: cursor, waiting, n_passed: 0, moved_siblings }
     }
 
     pub(super) fn next(&mut self) -> Result<Option<NetChange>, Error> {
@@ -262,7 +263,8 @@ pub(super) fn notes(
             let from = place(reader, old, range.from)?;
             notes.push(format!("moved from {from} to {}", place(reader, new, range.to)?));
         } else if old.parent.is_none() && is_elsewhere {
-            let path = |it: &NodeVersion| file_name(it).unwrap_or_else(|| "no file".to_owned());
+            let path =
+                |it: &NodeVersionWithoutText| file_name(it).unwrap_or_else(|| "no file".to_owned());
             notes.push(format!("file renamed from {} to {}", path(old), path(new)));
         } else if is_same(old, new) {
             notes.push("moved among its siblings".to_owned());
@@ -293,7 +295,7 @@ pub(super) fn notes(
 }
 
 /// Names a node's place: its parent's label and id, else its file.
-fn place(reader: &Reader, side: &NodeVersion, at: i64) -> Result<String, Error> {
+fn place(reader: &Reader, side: &NodeVersionWithoutText, at: i64) -> Result<String, Error> {
     let Some(parent) = &side.parent else {
         return Ok(file_name(side).unwrap_or_else(|| "the roots".to_owned()));
     };
@@ -302,7 +304,7 @@ fn place(reader: &Reader, side: &NodeVersion, at: i64) -> Result<String, Error> 
     Ok(if label.is_empty() { parent.clone() } else { format!("{label} ({parent})") })
 }
 
-fn file_name(side: &NodeVersion) -> Option<String> {
+fn file_name(side: &NodeVersionWithoutText) -> Option<String> {
     side.path.as_deref().map(to_value)
 }
 
@@ -328,8 +330,11 @@ fn facts(net: &NetChange, notes: &[String]) -> Value {
     if let (Some(old), Some(new)) = (&net.old, &net.new) {
         facts["old_tokens"] = json!(old.tokens);
         if old.parent != new.parent || (old.root, &old.path) != (new.root, &new.path) {
-            let file = |it: &NodeVersion| it.path.as_deref().map(|it| to_one_line(it).into_owned());
-            let place = |it: &NodeVersion| json!({ "parent": it.parent, "file": file(it) });
+            let file = |it: &NodeVersionWithoutText| {
+                it.path.as_deref().map(|it| to_one_line(it).into_owned())
+            };
+            let place =
+                |it: &NodeVersionWithoutText| json!({ "parent": it.parent, "file": file(it) });
             facts["moved"] = json!({ "from": place(old), "to": place(new) });
         }
     }
@@ -360,10 +365,10 @@ pub(super) fn check_begin(reader: &Reader, name: &str, id: i64) -> Result<(), Er
 pub(crate) fn unknown_snapshot(
     name: &str,
     id: i64,
-    all: HistoryBounds,
+    all: HistoryExtent,
     beside: (Option<i64>, Option<i64>),
 ) -> String {
-    let HistoryBounds { n, first, last, .. } = all;
+    let HistoryExtent { n, first, last, .. } = all;
     let known = match (n, beside) {
         (0, _) => "there is none yet".to_owned(),
         (1, _) => format!("there is only {first}"),

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::nearest_words::nearest_words;
-use super::{Answer, Error, NO_ANSWER, NO_RESULTS, SearchQuery, budget};
+use super::{Answer, Error, NO_ANSWER, NO_RESULTS, SearchQuery, budget_enforcement};
 use crate::model::clock::Millis;
 use crate::store::reader::{PopulationState, Reader};
 
@@ -66,7 +66,7 @@ pub(super) fn explain(
         }
     };
     let short = answer.text;
-    answer.text = budget::first_fitting(max.unwrap_or(u32::MAX), [full.clone(), short]);
+    answer.text = budget_enforcement::first_fitting(max.unwrap_or(u32::MAX), [full.clone(), short]);
     if answer.text == full
         && let Some(facts) = answer.structured.as_object_mut()
     {

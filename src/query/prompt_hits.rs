@@ -16,7 +16,7 @@ use std::collections::HashMap;
 
 use super::candidates::{self, Coverage, NodeMatch};
 use super::rank::{self, RankCandidate, TurnFeatures};
-use super::{Error, budget, query_parser};
+use super::{Error, budget_enforcement, query_parser};
 use crate::model::clock::Millis;
 use crate::query::render::{to_text_below, to_value};
 use crate::store::NodeKey;
@@ -145,12 +145,12 @@ fn shown(
             continue;
         }
         let max = HIT_TOKENS_MAX.min(left.saturating_sub(HEAD_TOKENS));
-        let text = budget::cut_to_tokens(content.trim(), max).trim_end();
+        let text = budget_enforcement::cut_to_tokens(content.trim(), max).trim_end();
         let more = if text.len() < content.trim().len() { " …" } else { "" };
         let path = head.path.as_deref().map_or(String::new(), |it| format!(" {}", to_value(it)));
         let text_below = to_text_below(text, " ");
         let block = format!("(id={}{path}) {text_below}{more}\n", head.id);
-        let cost = budget::line_cost(&block);
+        let cost = budget_enforcement::line_cost(&block);
         if text.is_empty() || left < cost {
             break;
         }

@@ -10,7 +10,7 @@
 
 use std::sync::LazyLock;
 
-use super::bag_of_words::{BagOfWords, Stem, StemMap};
+use super::stemmed_text::{Stem, StemMap, StemmedText};
 use super::{function_words, sort_by_worth};
 
 /// Least number of sections: fewer do not tell what is special about the best.
@@ -29,9 +29,9 @@ type WordId = usize;
 
 /// Returns how similar each section is to the best ones; `None` when there are too few. `worth` is
 /// the match score of each section.
-pub(super) fn expansion_scores(sections: &[Vec<&BagOfWords>], worth: &[f64]) -> Option<Vec<f64>> {
+pub(super) fn expansion_scores(sections: &[Vec<&StemmedText>], worth: &[f64]) -> Option<Vec<f64>> {
     let length =
-        |texts: &Vec<&BagOfWords>| texts.iter().map(|it| it.text_stems().len() as u32).sum();
+        |texts: &Vec<&StemmedText>| texts.iter().map(|it| it.text_stems().len() as u32).sum();
     let lengths: Vec<u32> = sections.iter().map(length).collect();
     let mut best: Vec<usize> = (0..lengths.len()).filter(|&it| lengths[it] != 0).collect();
     if best.len() < SECTIONS_MIN {
@@ -39,7 +39,7 @@ pub(super) fn expansion_scores(sections: &[Vec<&BagOfWords>], worth: &[f64]) -> 
     }
     sort_by_worth(&mut best, &|it| worth[it]);
     best.truncate(BEST_MAX);
-    let counted = SectionWordCounts::of(sections, &best, lengths);
+    let counted = FeedbackWordCounts::of(sections, &best, lengths);
     let subject = counted.subject(&best, worth);
     let alike = (0..sections.len()).map(|section| {
         counted.weighed(section).map(|(word, weight)| subject[word] * weight).sum::<f64>()
@@ -54,8 +54,8 @@ static STOP_WORDS: LazyLock<StemMap<()>> = LazyLock::new(|| {
     letters.chain(function_words).collect()
 });
 
-/// Counts, in all sections, of the words of the best ones.
-struct SectionWordCounts {
+/// Counts, in all sections, of the words of the best ones, which feed back.
+struct FeedbackWordCounts {
     /// Number of sections with each word.
     n_sections: Vec<u32>,
     /// The words of each section with their counts.
@@ -67,8 +67,8 @@ struct SectionWordCounts {
     n_words: u64,
 }
 
-impl SectionWordCounts {
-    fn of(sections: &[Vec<&BagOfWords>], best: &[usize], lengths: Vec<u32>) -> SectionWordCounts {
+impl FeedbackWordCounts {
+    fn of(sections: &[Vec<&StemmedText>], best: &[usize], lengths: Vec<u32>) -> FeedbackWordCounts {
         let mut words: StemMap<WordId> = StemMap::default();
         let stems = best.iter().flat_map(|&it| &sections[it]).flat_map(|it| it.text_stems());
         for &stem in stems.filter(|it| STOP_WORDS.get(it).is_none()) {
@@ -78,7 +78,7 @@ impl SectionWordCounts {
         let mut n_sections = vec![0; words.len()];
         // Of one section at a time.
         let mut n_times = vec![0; words.len()];
-        let count = |texts: &Vec<&BagOfWords>| {
+        let count = |texts: &Vec<&StemmedText>| {
             let mut met: Vec<WordId> = Vec::new();
             for stem in texts.iter().flat_map(|it| it.text_stems()) {
                 if let Some(&word) = words.get(stem) {
@@ -96,7 +96,7 @@ impl SectionWordCounts {
         }
         let n_full = lengths.iter().filter(|&&it| it != 0).count();
         let n_words = lengths.iter().copied().map(u64::from).sum();
-        SectionWordCounts { n_sections, counts, lengths, n_full, n_words }
+        FeedbackWordCounts { n_sections, counts, lengths, n_full, n_words }
     }
 
     /// Returns the weight of each word for the subject, 0 for most.

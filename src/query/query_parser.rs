@@ -16,16 +16,16 @@
 //! operator precedes a bare word in capitals (`NOT NULL`, `DO NOT EDIT`). Quotes lift the second
 //! rule: `"HTTP" NOT "HTTPS"`. This module does no IO.
 
-mod expression;
+mod operator_expressions;
 
 use std::collections::HashSet;
 
-use expression::expression;
+use operator_expressions::expression;
 
 use super::function_words::{ASKING_WORDS, begins_question, is_function_word};
 use crate::text::accents::plain_word;
 use crate::text::bigrams::{self, ScriptRun, ScriptSpacing};
-use crate::text::word_families::{other_forms, related_words, words_of_kind};
+use crate::text::related_words::{other_forms, related_words, words_of_kind};
 
 /// Bytes of a query that are read.
 const QUERY_BYTES_MAX: usize = 64 * 1024;
@@ -93,7 +93,7 @@ pub(crate) enum QuestionTermRole {
 pub(crate) fn parse_query(query: &str) -> ParsedQuery {
     let query = &query[..query.floor_char_boundary(QUERY_BYTES_MAX)];
     let tokens = tokens(query);
-    let mut terms = Terms::default();
+    let mut terms = TermCollector::default();
     for token in &tokens {
         if TERMS_MAX <= terms.content.len() {
             break;
@@ -232,16 +232,16 @@ fn columns(text: &str) -> Option<(QueryToken<'_>, &str)> {
     is_filter.then_some((QueryToken::Columns { sign, names }, after))
 }
 
-/// The terms of a query, in order, each once.
+/// Collects the terms of a query, in order, each once.
 #[derive(Default)]
-struct Terms {
+struct TermCollector {
     content: Vec<Term>,
     function: Vec<Term>,
     marks: Vec<String>,
     seen: HashSet<String>,
 }
 
-impl Terms {
+impl TermCollector {
     fn add_phrase(&mut self, text: &str) {
         if let Some(term) = all_of(text, false) {
             self.push(term, true);

@@ -10,7 +10,8 @@
 //!   worth, the others a part of it, and a share of the rest in proportion to their match. Each has
 //!   less than those before it, by their size, so that one section does not fill an answer.
 //! - *Turns*: the text is the answer, as in a conversation, a journal or a log. It is worth its
-//!   match with what the texts beside it add ([`super::sibling_relevance`]), more if its lead, such
+//!   match with what the texts beside it add ([`super::sibling_relevance_boost`]), more if its
+//!   lead, such
 //!   as the speaker, has a word of the question. It gains from the strength of its section, from
 //!   the words of the best texts, and where it opens its section; it loses where it asks.
 //!
@@ -26,7 +27,7 @@
 
 use std::collections::HashMap;
 
-use super::bag_of_words::BagOfWords;
+use super::stemmed_text::StemmedText;
 use super::{pseudo_relevance_feedback, sort_by_worth};
 use crate::model::clock::Millis;
 use crate::model::heat;
@@ -77,7 +78,7 @@ pub(crate) struct RankCandidate<'a> {
     pub(crate) tokens: u32,
     pub(crate) temperature: f64,
     /// The stems of its beginning, if it was read.
-    pub(crate) bag: Option<&'a BagOfWords>,
+    pub(crate) bag: Option<&'a StemmedText>,
     /// The factor of a typed memory.
     pub(crate) memory_weight: Option<f64>,
 }
@@ -181,12 +182,12 @@ fn prose_scores(candidates: &[RankCandidate<'_>], sections: &[Vec<usize>]) -> Ve
 fn turn_scores(candidates: &[RankCandidate<'_>], sections: &[Vec<usize>]) -> Vec<f64> {
     let mut scores: Vec<f64> = candidates.iter().map(RankCandidate::near).collect();
     let best = scores.iter().copied().fold(0.0, f64::max);
-    let bags: Vec<(usize, &BagOfWords)> = (0..)
+    let bags: Vec<(usize, &StemmedText)> = (0..)
         .zip(candidates)
         .filter(|(_, it)| 0.0 < it.own())
         .filter_map(|(at, it)| Some((at, it.bag?)))
         .collect();
-    let texts: Vec<Vec<&BagOfWords>> = bags.iter().map(|(_, bag)| vec![*bag]).collect();
+    let texts: Vec<Vec<&StemmedText>> = bags.iter().map(|(_, bag)| vec![*bag]).collect();
     let worth: Vec<f64> = bags.iter().map(|(at, _)| scores[*at]).collect();
     let alike = pseudo_relevance_feedback::expansion_scores(&texts, &normalized(worth));
     for ((at, _), likeness) in bags.iter().zip(alike.map(normalized).unwrap_or_default()) {
@@ -258,7 +259,7 @@ fn worth(candidates: &[RankCandidate<'_>], sections: &[Vec<usize>]) -> Vec<f64> 
         own.zip(0..).map(|(own, nth)| own * FURTHER.powi(nth)).sum()
     });
     let mut worth = normalized(matched.collect());
-    let texts: Vec<Vec<&BagOfWords>> = sections
+    let texts: Vec<Vec<&StemmedText>> = sections
         .iter()
         .map(|section| section.iter().filter_map(|&at| candidates[at].bag).collect())
         .collect();

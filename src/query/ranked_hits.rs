@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::asked_date::{AskedDate, asked_date};
-use super::bag_of_words::BagOfWords;
 use super::candidates::{self, NodeMatch};
 use super::dated_nodes::{dated_nodes, days_of_nodes};
 use super::query_parser::ParsedQuery;
 use super::rank::{self, RankCandidate, TurnFeatures};
-use super::sibling_relevance::SiblingContext;
+use super::sibling_relevance_boost::SiblingBoostedScores;
+use super::stemmed_text::StemmedText;
 use super::vector_search::nearest_in_meaning;
 use super::{Error, block_parts};
 use crate::model::clock::Millis;
@@ -114,7 +114,7 @@ pub(super) fn ranked_hits(
     }
     let times = (reader.attended()?, now);
     let is_question = are_of_words && filter.of_memories().is_empty() && is_question(asked);
-    let vicinity = is_question.then(|| SiblingContext::of(reader, &matches));
+    let vicinity = is_question.then(|| SiblingBoostedScores::of(reader, &matches));
     let vicinity = vicinity.transpose()?.unwrap_or_default();
     let unmatched = match filter.node_type.is_none() && !filter.is_timed() {
         true => unmatched(reader, &vicinity, &matches, asked)?,
@@ -165,7 +165,7 @@ pub(super) fn ranked_hits(
 /// Returns the share of the question that each candidate has, by its words or its meaning.
 fn shares(
     candidates: &[RankCandidate<'_>],
-    vicinity: &SiblingContext,
+    vicinity: &SiblingBoostedScores,
     matches: &[NodeMatch],
     near: Vec<(NodeKey, f64)>,
 ) -> HashMap<NodeKey, f64> {
@@ -244,13 +244,14 @@ fn dated(
 /// Returns the best texts beside the matches that match nothing themselves.
 fn unmatched(
     reader: &Reader,
-    vicinity: &SiblingContext,
+    vicinity: &SiblingBoostedScores,
     matches: &[NodeMatch],
     asked: &ParsedQuery,
 ) -> Result<Vec<NodeMatch>, Error> {
     let leads = candidates::lead_stems(&asked.terms);
     let found = reader.load_matches(&vicinity.unmatched(matches), candidates::bag_of)?;
-    let is_text = |(node, _): &(MatchedNode, BagOfWords)| !node.is_heading && node.memory.is_none();
+    let is_text =
+        |(node, _): &(MatchedNode, StemmedText)| !node.is_heading && node.memory.is_none();
     let read = |(node, bag)| NodeMatch::beside(node, bag, &leads);
     Ok(found.into_iter().filter(is_text).map(read).collect())
 }
@@ -287,7 +288,7 @@ fn is_answered(matches: &[NodeMatch]) -> bool {
 
 fn candidate<'a>(
     node: &MatchedNode,
-    (relevance, bag): (f64, Option<&'a BagOfWords>),
+    (relevance, bag): (f64, Option<&'a StemmedText>),
     (attended, now): (i64, Millis),
 ) -> RankCandidate<'a> {
     RankCandidate {

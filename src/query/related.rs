@@ -7,7 +7,9 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::{AccessKind, Answer, Error, OutputFormat, budget, facts, hundredths, node_by_id};
+use super::{
+    AccessKind, Answer, Error, OutputFormat, budget_enforcement, facts, hundredths, node_by_id,
+};
 use crate::query::render;
 use crate::store::NodeKey;
 use crate::store::reader::{ArchivedVisibility, EdgeDirection, NodeSummary, Reader};
@@ -199,12 +201,12 @@ struct RelatedReply {
 
 fn lines(found: &[Neighbour], max: u32) -> Result<RelatedReply, Error> {
     if found.is_empty() {
-        let text = budget::first_fitting(max, ["no related nodes".to_owned()]);
+        let text = budget_enforcement::first_fitting(max, ["no related nodes".to_owned()]);
         return Ok(RelatedReply { text, chosen: Vec::new(), tokens_left_out: 0 });
     }
     let pieces: Vec<String> = found.iter().map(Neighbour::line).collect();
-    let (prices, n_exact) = budget::line_costs(&pieces, max);
-    let mut chosen = budget::choose_within(&prices, max);
+    let (prices, n_exact) = budget_enforcement::line_costs(&pieces, max);
+    let mut chosen = budget_enforcement::choose_within(&prices, max);
     chosen.retain(|&at| at < n_exact);
     let left_out = |chosen: &[usize]| {
         let all = prices.iter().map(|&it| u64::from(it)).sum::<u64>();
@@ -218,8 +220,9 @@ fn lines(found: &[Neighbour], max: u32) -> Result<RelatedReply, Error> {
         }
         Ok::<_, Error>(text)
     };
-    let settled = budget::render_within(Some(max), chosen, |_| None, render)?;
-    let (chosen, text) = settled.unwrap_or_else(|| (Vec::new(), budget::first_fitting(max, [])));
+    let settled = budget_enforcement::render_within(Some(max), chosen, |_| None, render)?;
+    let (chosen, text) =
+        settled.unwrap_or_else(|| (Vec::new(), budget_enforcement::first_fitting(max, [])));
     let tokens_left_out = left_out(&chosen);
     Ok(RelatedReply { text, chosen, tokens_left_out })
 }

@@ -8,8 +8,8 @@ use super::budget_filling::{AnswerBuilder, AnswerText, TruncationMode};
 use super::query_parser::{self, ParsedQuery};
 use super::ranked_hits::{CANDIDATES_MAX, RankedHits, SearchHit, ranked_hits};
 use super::{
-    AccessKind, Answer, Error, OutputFormat, QueryOptions, block_facts, budget, excerpt, facts,
-    hundredths,
+    AccessKind, Answer, Error, OutputFormat, QueryOptions, block_facts, budget_enforcement,
+    excerpt, facts, hundredths,
 };
 use crate::model::kind_specs::{KindSpec, value_type_of};
 use crate::model::tree::NodeType;
@@ -17,7 +17,7 @@ use crate::model::vector::QueryVector;
 use crate::query::render::entry::TextEntry;
 use crate::query::render::{self, FileNameVisibility, NodeLineFields};
 use crate::store::NodeKey;
-use crate::store::reader::{NodeFilter, NodeText, Reader};
+use crate::store::reader::{NodeFilter, Reader, TextWithBreadcrumb};
 use crate::text::tokens;
 
 /// Default number of hits without a budget.
@@ -99,14 +99,15 @@ pub(super) fn search(
         reader.date_nodes(found.hits.iter_mut().map(|it| &mut it.head))?;
     }
     let shown = match (found.hits.is_empty(), query.detail) {
-        (true, _) => ShownHits::nothing(found.is_answered, max),
+        (true, _) => RenderedHits::nothing(found.is_answered, max),
         (false, HitDetail::Label) => lines(&found, max)?,
         (false, HitDetail::Snippet) => {
             texts(&found, snippets(reader, &found.hits, &asked)?, TruncationMode::Never, max)
         }
         (false, HitDetail::Full) => {
             let read = reader.texts(&found.first_keys(max))?;
-            let whole = |(key, text): (NodeKey, NodeText)| (key, (text.content.clone(), text));
+            let whole =
+                |(key, text): (NodeKey, TextWithBreadcrumb)| (key, (text.content.clone(), text));
             texts(&found, read.into_iter().map(whole).collect(), TruncationMode::Last, max)
         }
     };
@@ -147,28 +148,28 @@ impl SearchHit {
     }
 }
 
-/// The hits as shown.
-struct ShownHits {
+/// The hits as rendered, and what was left out.
+struct RenderedHits {
     text: String,
     /// Indices of the hits, in their order.
     chosen: Vec<usize>,
     /// The snippets or the texts, as shown, and where they stand.
-    texts: HashMap<NodeKey, (String, NodeText)>,
+    texts: HashMap<NodeKey, (String, TextWithBreadcrumb)>,
     /// The hit that was cut, and the tokens of its whole entry.
     cut: Option<(usize, u32)>,
     /// Tokens of the hits that were left out.
     tokens_left_out: u64,
 }
 
-impl ShownHits {
-    fn nothing(is_answered: bool, budget: Option<u32>) -> ShownHits {
+impl RenderedHits {
+    fn nothing(is_answered: bool, budget: Option<u32>) -> RenderedHits {
         let text = if is_answered { NO_RESULTS } else { NO_ANSWER }.to_owned();
         let text = match budget {
             None => text,
-            Some(budget) => budget::first_fitting(budget, [text]),
+            Some(budget) => budget_enforcement::first_fitting(budget, [text]),
         };
         let (chosen, texts) = (Vec::new(), HashMap::new());
-        ShownHits { text, chosen, texts, cut: None, tokens_left_out: 0 }
+        RenderedHits { text, chosen, texts, cut: None, tokens_left_out: 0 }
     }
 
     fn answer(self, found: &RankedHits, detail: HitDetail, output: OutputFormat) -> Answer {
@@ -219,15 +220,15 @@ fn snippets(
     reader: &Reader,
     hits: &[SearchHit],
     asked: &ParsedQuery,
-) -> Result<HashMap<NodeKey, (String, NodeText)>, Error> {
+) -> Result<HashMap<NodeKey, (String, TextWithBreadcrumb)>, Error> {
     let keys: Vec<NodeKey> = hits.iter().map(|it| it.head.key).collect();
-    let excerpt = |(key, text): (NodeKey, NodeText)| {
+    let excerpt = |(key, text): (NodeKey, TextWithBreadcrumb)| {
         (key, (excerpt::make_snippet(&text.content, &asked.marks), text))
     };
     Ok(reader.texts(&keys)?.into_iter().map(excerpt).collect())
 }
 
-fn lines(found: &RankedHits, budget: Option<u32>) -> Result<ShownHits, Error> {
+fn lines(found: &RankedHits, budget: Option<u32>) -> Result<RenderedHits, Error> {
     let hits = &found.hits;
     let pieces: Vec<String> = hits.iter().map(|hit| hit.line() + "\n").collect();
     let texts = HashMap::new();
@@ -240,11 +241,11 @@ fn lines(found: &RankedHits, budget: Option<u32>) -> Result<ShownHits, Error> {
         let chosen: Vec<usize> = (0..hits.len()).collect();
         let text = trimmed(pieces.into_iter().chain(rest_line(&prices, &chosen)).collect());
         let tokens_left_out = left_out(&prices, &chosen);
-        return Ok(ShownHits { text, chosen, texts, cut: None, tokens_left_out });
+        return Ok(RenderedHits { text, chosen, texts, cut: None, tokens_left_out });
     };
-    let (mut prices, n_exact) = budget::line_costs(&pieces, max);
+    let (mut prices, n_exact) = budget_enforcement::line_costs(&pieces, max);
     found.price_unread(&mut prices);
-    let mut chosen = budget::choose_within(&prices, max);
+    let mut chosen = budget_enforcement::choose_within(&prices, max);
     chosen.retain(|&at| at < n_exact);
     let render = |chosen: &[usize]| {
         let mut text: String = chosen.iter().map(|&at| pieces[at].as_str()).collect();
@@ -254,22 +255,23 @@ fn lines(found: &RankedHits, budget: Option<u32>) -> Result<ShownHits, Error> {
     // The prices of chosen hits are exact: the last line loses its line break, which leaves the
     // tokens of a closing parenthesis the same.
     let bound = |chosen: &[usize]| {
-        let rest = rest_line(&prices, chosen).map_or(0, |it| budget::line_cost(&it));
+        let rest = rest_line(&prices, chosen).map_or(0, |it| budget_enforcement::line_cost(&it));
         Some(chosen.iter().fold(rest, |sum, &at| sum.saturating_add(prices[at])))
     };
-    let settled = budget::render_within(budget, chosen, bound, render)?;
-    let (chosen, text) = settled.unwrap_or_else(|| (Vec::new(), budget::first_fitting(max, [])));
+    let settled = budget_enforcement::render_within(budget, chosen, bound, render)?;
+    let (chosen, text) =
+        settled.unwrap_or_else(|| (Vec::new(), budget_enforcement::first_fitting(max, [])));
     let tokens_left_out = left_out(&prices, &chosen);
-    Ok(ShownHits { text, chosen, texts, cut: None, tokens_left_out })
+    Ok(RenderedHits { text, chosen, texts, cut: None, tokens_left_out })
 }
 
 /// Shows the texts of the hits that fit, those of one section together.
 fn texts(
     found: &RankedHits,
-    mut texts: HashMap<NodeKey, (String, NodeText)>,
+    mut texts: HashMap<NodeKey, (String, TextWithBreadcrumb)>,
     cutting: TruncationMode,
     max: Option<u32>,
-) -> ShownHits {
+) -> RenderedHits {
     let hits = &found.hits;
     let max = max.unwrap_or(u32::MAX);
     let mut filling = AnswerBuilder::within(max);
@@ -283,7 +285,7 @@ fn texts(
     let tokens_left_out = left_out(&prices, &chosen);
     if let Some(rest) = rest_line(&prices, &chosen) {
         match chosen.is_empty() {
-            true => text = budget::first_fitting(max, [rest]),
+            true => text = budget_enforcement::first_fitting(max, [rest]),
             false => text.push_str(&rest),
         }
     }
@@ -293,7 +295,7 @@ fn texts(
         }
         (at, cut.needs)
     });
-    ShownHits { text, chosen, texts, cut, tokens_left_out }
+    RenderedHits { text, chosen, texts, cut, tokens_left_out }
 }
 
 fn rest_line(prices: &[u32], chosen: &[usize]) -> Option<String> {

@@ -12,7 +12,7 @@ use super::*;
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
 use crate::store::reader::ArchivedVisibility;
-use crate::store::reader::testing::TestMemoryBuilder;
+use crate::store::reader::memory_builder_testing::TestMemoryBuilder;
 use crate::text::tokens;
 
 const NOTES: &str = r"

@@ -10,10 +10,12 @@ use std::collections::{BinaryHeap, HashMap};
 
 use serde_json::{Value, json};
 
-use super::{Answer, Error, OutputFormat, budget, facts, node_by_id};
+use super::{Answer, Error, OutputFormat, budget_enforcement, facts, node_by_id};
 use crate::query::render::{self, FileNameVisibility, NodeLineFields};
 use crate::store::NodeKey;
-use crate::store::reader::{ArchivedVisibility, NodeSummary, Reader, SiblingsAfter, SubtreeSize};
+use crate::store::reader::{
+    ArchivedVisibility, NodeSummary, Reader, SiblingsAfterPage, SubtreeSize,
+};
 use crate::text::tokens;
 
 /// Least tokens of a line.
@@ -61,7 +63,7 @@ struct OutlineBuilder<'a> {
     items: Vec<TreeItem>,
     roots: Vec<usize>,
     /// Roots after those that were read.
-    rest: SiblingsAfter,
+    rest: SiblingsAfterPage,
     /// The folds of the last drawing: the parent's id, and the size.
     folds: Vec<(Option<String>, SubtreeSize)>,
     /// Sizes of folds, by parent and number of hidden children. Nodes are shown and hidden in one
@@ -78,7 +80,7 @@ struct TreeItem {
     temperature: f64,
     children: Vec<usize>,
     /// Children after those that were read.
-    rest: SiblingsAfter,
+    rest: SiblingsAfterPage,
     is_shown: bool,
 }
 
@@ -95,7 +97,7 @@ impl OutlineBuilder<'_> {
             attended: reader.attended()?,
             items: Vec::new(),
             roots: Vec::new(),
-            rest: SiblingsAfter::Nothing,
+            rest: SiblingsAfterPage::Nothing,
             folds: Vec::new(),
             counted: HashMap::new(),
         };
@@ -109,7 +111,7 @@ impl OutlineBuilder<'_> {
     /// Returns the lines that fit.
     fn text(&mut self, levels: u32, max: u32) -> Result<String, Error> {
         if self.roots.is_empty() {
-            return Ok(budget::first_fitting(max, ["empty tree".to_owned()]));
+            return Ok(budget_enforcement::first_fitting(max, ["empty tree".to_owned()]));
         }
         let order = self.grow(levels, max)?;
         let chosen = (0..order.len()).collect();
@@ -117,11 +119,11 @@ impl OutlineBuilder<'_> {
             self.show(chosen.iter().map(|&at| order[at]));
             self.draw()
         };
-        match budget::render_within(Some(max), chosen, |_| None, draw)? {
+        match budget_enforcement::render_within(Some(max), chosen, |_| None, draw)? {
             Some((_, text)) => Ok(text),
             None => {
                 self.show([].into_iter());
-                Ok(budget::first_fitting(max, []))
+                Ok(budget_enforcement::first_fitting(max, []))
             }
         }
     }
@@ -135,7 +137,7 @@ impl OutlineBuilder<'_> {
             depth: up.map_or(0, |up| self.items[up].depth + 1),
             turn: 0,
             children: Vec::new(),
-            rest: SiblingsAfter::Nothing,
+            rest: SiblingsAfterPage::Nothing,
             is_shown: false,
         });
         match up {
@@ -149,7 +151,7 @@ impl OutlineBuilder<'_> {
         let mut heads = self.reader.roots(self.archived, n_max.saturating_add(1))?;
         if n_max < heads.len() {
             heads.truncate(n_max);
-            self.rest = SiblingsAfter::Roots(n_max);
+            self.rest = SiblingsAfterPage::Roots(n_max);
         }
         let mut turn = 0;
         let mut last_file = None;
@@ -168,7 +170,7 @@ impl OutlineBuilder<'_> {
         if n_max < heads.len() {
             heads.truncate(n_max);
             let last = heads.last().map_or(i64::MAX, |it| it.position);
-            self.items[up].rest = SiblingsAfter::Children(key, last);
+            self.items[up].rest = SiblingsAfterPage::Children(key, last);
         }
         for head in heads {
             self.add(head, Some(up));
@@ -215,7 +217,7 @@ impl OutlineBuilder<'_> {
                 None => (&mut n_hidden_roots, self.rest),
             };
             *left -= 1;
-            if *left == 0 && rest == SiblingsAfter::Nothing {
+            if *left == 0 && rest == SiblingsAfterPage::Nothing {
                 budget_left.n_folds -= 1;
             }
             for &child in &self.items[at].children {
@@ -292,7 +294,7 @@ impl OutlineBuilder<'_> {
             .filter(|it| !it.is_shown)
             .map(|it| &it.head)
             .collect();
-        if hidden.is_empty() && rest == SiblingsAfter::Nothing {
+        if hidden.is_empty() && rest == SiblingsAfterPage::Nothing {
             return Ok(());
         }
         let keys: Vec<NodeKey> = hidden.iter().map(|it| it.key).collect();

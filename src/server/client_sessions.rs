@@ -1,8 +1,8 @@
 //! Client sessions, present and past, as values: time is an argument, and there is no IO.
 //!
 //! The [`Registry`] takes the requests of clients and lists the present sessions. Changes leave it
-//! as [`SessionRecord`]s, the lines of the ledger; a [`ClientLedger`] summarizes all lines of one
-//! client. The statements of a client about itself are unverified.
+//! as [`SessionLedgerEntry`]s, the lines of the ledger; a [`ClientLedger`] summarizes all lines of
+//! one client. The statements of a client about itself are unverified.
 
 pub(crate) mod recorder;
 
@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 use crate::model::identity::{ContentHash, base62};
 
 pub(crate) use registry::{
-    ActivityFilter, EndedSessionFate, LiveSession, ObservedRequest, ProcessTransport, Registry,
+    EndedSessionFate, LiveSession, ObservedRequest, ProcessTransport, Registry, SessionChangeFilter,
 };
 #[cfg(any(test, fuzzing))]
 pub(crate) use session_ledger::LEDGER_LINE_BYTES_MAX;
-pub(crate) use session_ledger::{ClientHistory, ClientLedger, SessionRecord, each_line};
+pub(crate) use session_ledger::{ClientHistory, ClientLedger, SessionLedgerEntry, each_line};
 
 /// Maximum characters of a client's name in the name of its file.
 const SLUG_CHARS_MAX: usize = 40;

@@ -43,9 +43,9 @@ impl ConformanceHandler {
 }
 
 impl Handler for ConformanceHandler {
-    type Run = SuiteToolFn;
-    type Read = SuiteResourceFn;
-    type Prompt = SuitePromptFn;
+    type ToolImpl = SuiteToolFn;
+    type ResourceImpl = SuiteResourceFn;
+    type PromptImpl = SuitePromptFn;
 
     fn call(
         &self,

@@ -23,11 +23,12 @@ mod call_pool;
 mod call_response;
 mod connection;
 mod connections;
+mod event_streams;
 mod exchange;
 mod header_body_check;
 mod one_time_links;
 mod page;
-mod post;
+mod post_and_delete;
 mod read_buffer;
 mod replay_buffer;
 mod request_body;
@@ -36,7 +37,6 @@ mod response;
 mod route;
 mod session;
 mod session_lookup;
-mod sse;
 mod timed_stream;
 
 use std::io::{self, Write};
@@ -51,7 +51,7 @@ use super::{BackgroundTask, StopReason, StopSignal, ThreadGroup, spawn, spawn_sm
 use crate::mcp::version::Version;
 use crate::mcp::{Handler, Server};
 use crate::model::clock::{Clock, Stopwatch};
-use call_pool::{CallThreadPool, Permit};
+use call_pool::{CallThreadPool, SemaphorePermit};
 use connections::OpenConnections;
 use header_body_check::MirroredArgument;
 use session::{HttpSession, HttpSessions};
@@ -258,7 +258,7 @@ fn admit<S: Handler>(endpoint: &Arc<HttpServerState<S>>, stream: TcpStream, aliv
     const STACK_BYTES: usize = 512 * 1024;
     let has_room = endpoint.connections.len() < endpoint.limits.connections
         || endpoint.connections.close_longest_waiting();
-    let place = Permit::take(&endpoint.n_threads, endpoint.limits.connections + SHED_MAX);
+    let place = SemaphorePermit::take(&endpoint.n_threads, endpoint.limits.connections + SHED_MAX);
     let Some(place) = place.filter(|_| has_room) else {
         let refused = response::HttpError::new(503, "too many connections are open; try again");
         let bytes = response::HttpResponse::from(refused).bytes("Connection: close\r\n");
@@ -292,8 +292,8 @@ impl<S: Handler> Drop for ConnectionGuard<'_, S> {
 
 impl<S: Handler> HttpServerState<S> {
     /// Takes a permit for a stream, if there is one.
-    fn stream_place(&self) -> Result<Permit, response::HttpError> {
-        Permit::take(&self.n_streams, self.limits.streams)
+    fn stream_place(&self) -> Result<SemaphorePermit, response::HttpError> {
+        SemaphorePermit::take(&self.n_streams, self.limits.streams)
             .ok_or_else(|| response::HttpError::new(503, "too many streams are open; try again"))
     }
 

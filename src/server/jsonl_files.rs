@@ -10,7 +10,7 @@
 //! | `rescan.jsonl` | the results of scans, if enabled: a [`JsonlSink`] |
 
 mod client_ledgers;
-mod folder;
+mod confined_folder;
 mod session_logs;
 mod sink;
 

@@ -5,9 +5,9 @@
 //! going on.
 
 mod connection;
-#[cfg(test)]
-mod fake_server;
 pub(crate) mod follower;
+#[cfg(test)]
+mod misbehaving_servers;
 mod password_lookup;
 mod replica_status;
 mod space_log;
@@ -19,7 +19,7 @@ mod wire_error;
 
 #[cfg(any(test, fuzzing))]
 pub(crate) use connection::scripted::talk_to_scripted;
-pub(crate) use password_lookup::{PasswordSources, SecretPassword};
+pub(crate) use password_lookup::{PasswordSources, PasswordWithOrigin};
 pub(crate) use replica_status::{LatestReplicaStatus, ReplicaStatus, ReplicaSyncStatus, facts_of};
 pub(crate) use space_log::PostgresSequencer;
 pub(crate) use space_url::SpaceUrl;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::background::rescan::LatestScan;
-use crate::memory::{ListedNameKind, ServerFacts, ServerStateKey};
+use super::background::rescan::SharedRescanStatus;
+use crate::memory::{ClientOrSessionNames, ServerFactKey, ServerFacts};
 use crate::model::clock::Clock;
 use crate::server::client_sessions::{LiveSession, Registry};
 use crate::server::jsonl_files::{ClientLedgers, SessionLogs};
@@ -17,7 +17,7 @@ use crate::server::log_buffer::LogBuffer;
 pub(crate) struct ServerFactSource {
     pub(crate) clock: Clock,
     /// The latest scan of the source folder.
-    pub(crate) rescan: LatestScan,
+    pub(crate) rescan: SharedRescanStatus,
     /// The latest records of the log.
     pub(crate) log_buffer: LogBuffer,
     /// The connected clients.
@@ -51,19 +51,19 @@ impl ServerFactSource {
 }
 
 impl ServerFacts for ServerFactSource {
-    fn fact(&self, fact: ServerStateKey<'_>) -> Result<Option<Value>, String> {
+    fn fact(&self, fact: ServerFactKey<'_>) -> Result<Option<Value>, String> {
         let unread = |error: io::Error| format!("a file of `.remindb` was not read: {error}");
         Ok(match fact {
-            ServerStateKey::Space => Some(self.space.as_ref().map_or(Value::Null, |it| it())),
-            ServerStateKey::Rescan => Some(self.rescan.get().to_json()),
-            ServerStateKey::Logs => Some(json(&self.log_buffer.read())),
-            ServerStateKey::Sessions => Some(json(&self.present().map_err(unread)?)),
-            ServerStateKey::Clients => Some(json(&self.history.clients().map_err(unread)?)),
-            ServerStateKey::Client(hash) => {
+            ServerFactKey::Space => Some(self.space.as_ref().map_or(Value::Null, |it| it())),
+            ServerFactKey::Rescan => Some(self.rescan.get().to_json()),
+            ServerFactKey::Logs => Some(json(&self.log_buffer.read())),
+            ServerFactKey::Sessions => Some(json(&self.present().map_err(unread)?)),
+            ServerFactKey::Clients => Some(json(&self.history.clients().map_err(unread)?)),
+            ServerFactKey::Client(hash) => {
                 self.history.client(hash).map_err(unread)?.as_ref().map(json)
             }
-            ServerStateKey::SessionLogs => Some(json(&self.logs.index().map_err(unread)?)),
-            ServerStateKey::SessionLogContents(id) => {
+            ServerFactKey::SessionLogs => Some(json(&self.logs.index().map_err(unread)?)),
+            ServerFactKey::SessionLogContents(id) => {
                 self.logs.read(id).map_err(unread)?.as_ref().map(json)
             }
         })
@@ -73,13 +73,13 @@ impl ServerFacts for ServerFactSource {
         self.registry.is_observer()
     }
 
-    fn names(&self, of: ListedNameKind) -> Vec<String> {
+    fn names(&self, of: ClientOrSessionNames) -> Vec<String> {
         // Unreadable files complete nothing.
         match of {
-            ListedNameKind::Clients => {
+            ClientOrSessionNames::Clients => {
                 self.history.clients().unwrap_or_default().into_iter().map(|it| it.hash).collect()
             }
-            ListedNameKind::SessionLogs => {
+            ClientOrSessionNames::SessionLogs => {
                 self.logs.index().unwrap_or_default().into_iter().map(|it| it.session_id).collect()
             }
         }

@@ -28,11 +28,11 @@ use object_reader::{ObjectReader, SignConstraint};
 pub(crate) use providers::ProviderKind;
 pub(crate) use providers::{ConsolidationSettings, ProviderSpec, ProvidersByJob};
 pub(crate) use remind::RemindUserConfig;
-pub(crate) use typed_memories::{MemoryLimits, TypedMemorySettings};
+pub(crate) use typed_memories::{MemoryRetentionLimits, TypedMemorySettings};
 pub(crate) use values::{
     BudgetSettings, CompileSettings, Config, LogFileSettings, LogFormat, LogLevel, LogSettings,
     RedactionSettings, RescanSettings, ResourceNotificationSettings, ServerSettings,
-    SessionFlushSettings, TemperatureSettings, Transport,
+    SessionLedgerSettings, TemperatureSettings, Transport,
 };
 
 /// Path of the file in messages.
@@ -322,9 +322,9 @@ fn server(mut fields: ObjectReader) -> Result<ServerSettings, ConfigError> {
             debounce: debounce.unwrap_or(ResourceNotificationSettings::default().debounce),
             overrides,
         },
-        sessions: SessionFlushSettings {
+        sessions: SessionLedgerSettings {
             flush_interval: flush_interval
-                .unwrap_or(SessionFlushSettings::default().flush_interval),
+                .unwrap_or(SessionLedgerSettings::default().flush_interval),
         },
         rescan_files: log_files(fields.object("rescan_files")?)?,
     };

@@ -12,10 +12,10 @@ mod facets;
 mod forgotten_imports;
 mod fts;
 mod heat_edits;
-mod history_access;
+mod history_reads_and_drops;
 mod inserts;
 mod knowledge_lookup;
-mod known_names;
+mod known_entity_names;
 mod manual_edges;
 mod nodes;
 mod source_files;
@@ -28,9 +28,9 @@ use fts::IndexingTime;
 #[cfg(feature = "shared")]
 pub(in crate::store) use fts::merge_few;
 pub(in crate::store) use fts::{merge_many, merge_on};
-use inserts::UnrecordedInsert;
+use inserts::InsertAwaitingChangeRow;
 pub(crate) use knowledge_lookup::RequestReceipt;
-use known_names::KnownNames;
+use known_entity_names::KnownEntityNames;
 pub(crate) use manual_edges::{ManualEdgeTarget, UnrelateOutcome};
 pub(crate) use nodes::NewNode;
 use rusqlite::{Row, Transaction, params};
@@ -91,10 +91,10 @@ pub(crate) struct Batch<'a> {
     /// Whether the full-text index gets new nodes at once or later.
     indexing: IndexingTime<'a>,
     /// New nodes whose inserts are recorded later.
-    unrecorded: Vec<UnrecordedInsert>,
+    unrecorded: Vec<InsertAwaitingChangeRow>,
     /// Whether large segments of the full-text index are lifted at the end.
     lifts_segments: bool,
-    known_names: KnownNames,
+    known_names: KnownEntityNames,
 }
 
 /// All children of one parent.
@@ -158,7 +158,7 @@ impl<'a> Batch<'a> {
             indexing: IndexingTime::default(),
             unrecorded: Vec::new(),
             lifts_segments: false,
-            known_names: KnownNames::default(),
+            known_names: KnownEntityNames::default(),
         })
     }
 

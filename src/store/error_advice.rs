@@ -1,10 +1,10 @@
 //! Says what to do about an error of SQLite whose cause lies outside of the program.
 
-use ErrorEffect::{Refusal, State};
+use ExternalErrorCause::{Refusal, State};
 
-/// The effect of an error on its transaction.
+/// The cause of an error that lies outside of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ErrorEffect {
+pub(super) enum ExternalErrorCause {
     /// The system refused a step, and the transaction was rolled back.
     Refusal,
     /// The file or another process is in the way.
@@ -12,7 +12,7 @@ pub(super) enum ErrorEffect {
 }
 
 /// Returns advice for an error whose cause lies outside of the program.
-pub(super) fn advice(error: &rusqlite::Error) -> Option<(ErrorEffect, &'static str)> {
+pub(super) fn advice(error: &rusqlite::Error) -> Option<(ExternalErrorCause, &'static str)> {
     use rusqlite::ErrorCode;
     if is_strange_value(error) {
         let advice = "a row holds what remindb never writes: run `remindb doctor --fix`, or \

@@ -16,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::logged_pages::LoggedPages;
+use super::committed_wal_pages::CommittedWalPages;
 use super::wal_check::with_suffix;
 use super::{ErrorContext, StoreError};
 
@@ -41,32 +41,32 @@ pub(crate) struct OpenedFiles {
     full: PathBuf,
     opened: DatabaseInodes,
     /// The log as it was after a write of this process that was not its first.
-    log: Mutex<Option<LogMark>>,
+    log: Mutex<Option<WalExtent>>,
     /// The database as it was when this process last saw that it is whole.
-    database: Mutex<Option<DatabaseMark>>,
+    database: Mutex<Option<DatabaseFileExtent>>,
 }
 
 /// A size of the database file.
 ///
 /// It only grows, unless another process rewrites the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct DatabaseMark {
+struct DatabaseFileExtent {
     n_bytes: u64,
     /// The log's salts, if it had a commit.
     salts: Option<[u8; 8]>,
 }
 
-/// A length of the log. From its first commit on it only grows, until it begins anew with other
-/// salts.
+/// The extent of the write-ahead log: its salts and length. From its first commit on it only grows,
+/// until it begins anew with other salts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct LogMark {
+struct WalExtent {
     salts: [u8; 8],
     n_bytes: u64,
 }
 
-/// The moment at which this process looks at the log.
+/// The moment at which this process checks the write-ahead log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LogMoment {
+enum WalCheckMoment {
     /// It holds the write lock, and has not written yet.
     BeforeWrite,
     /// Its write is in the log.
@@ -76,7 +76,7 @@ enum LogMoment {
 
 /// The result of a look at the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LogState {
+enum WalCheckResult {
     /// It is as SQLite left it; its salts, unless it is empty.
     Whole(Option<[u8; 8]>),
     /// It was shortened from outside.
@@ -162,18 +162,18 @@ impl OpenedFiles {
     /// No acknowledged write is lost that way.
     pub(crate) fn check_locked(&self) -> Result<(), StoreError> {
         let moment = match self.change() {
-            None => LogMoment::BeforeWrite,
+            None => WalCheckMoment::BeforeWrite,
             Some(NameChange::LogUnlinked) => {
                 self.put_back_or_warn();
                 self.check()?;
-                LogMoment::Other
+                WalCheckMoment::Other
             }
             Some(change) => return Err(StoreError::Moved { path: self.name(change.file()) }),
         };
         let cut = match self.log_state(moment) {
-            LogState::Cut => 1,
-            LogState::Whole(salts) if self.is_cut_locked(salts) => 0,
-            LogState::Whole(_) => return Ok(()),
+            WalCheckResult::Cut => 1,
+            WalCheckResult::Whole(salts) if self.is_cut_locked(salts) => 0,
+            WalCheckResult::Whole(_) => return Ok(()),
         };
         Err(StoreError::Moved { path: self.name(cut) })
     }
@@ -182,7 +182,7 @@ impl OpenedFiles {
     /// before `conn` copies the log.
     pub(super) fn check_to_copy(&self, conn: &Connection) -> Result<(), StoreError> {
         self.check()?;
-        match self.cut_file(LogMoment::Other, conn)? {
+        match self.cut_file(WalCheckMoment::Other, conn)? {
             None => Ok(()),
             Some(nth) => Err(StoreError::Moved { path: self.name(nth) }),
         }
@@ -192,7 +192,7 @@ impl OpenedFiles {
     /// tells, it cannot.
     pub(super) fn may_copy(&self) -> bool {
         self.change().is_none()
-            && self.log_state(LogMoment::Other) != LogState::Cut
+            && self.log_state(WalCheckMoment::Other) != WalCheckResult::Cut
             && !self.is_shorter()
     }
 
@@ -202,7 +202,7 @@ impl OpenedFiles {
         let unkept = |change: NameChange| StoreError::Unkept { path: self.name(change.file()) };
         match self.change() {
             None | Some(NameChange::IndexUnlinked) => {
-                match self.cut_file(LogMoment::AfterWrite, conn).unwrap_or(Some(0)) {
+                match self.cut_file(WalCheckMoment::AfterWrite, conn).unwrap_or(Some(0)) {
                     Some(nth) => Err(StoreError::Unkept { path: self.name(nth) }),
                     None => Ok(()),
                 }
@@ -224,7 +224,7 @@ impl OpenedFiles {
     /// copying it into the database could overwrite what others wrote.
     pub(crate) fn leave(&self, conn: &Connection) {
         let change = self.change();
-        if change.is_none() && matches!(self.cut_file(LogMoment::Other, conn), Ok(None)) {
+        if change.is_none() && matches!(self.cut_file(WalCheckMoment::Other, conn), Ok(None)) {
             return;
         }
         if change == Some(NameChange::LogUnlinked)
@@ -238,8 +238,12 @@ impl OpenedFiles {
     }
 
     /// Returns the file that was cut from outside, if any.
-    fn cut_file(&self, moment: LogMoment, conn: &Connection) -> Result<Option<usize>, StoreError> {
-        if self.log_state(moment) == LogState::Cut {
+    fn cut_file(
+        &self,
+        moment: WalCheckMoment,
+        conn: &Connection,
+    ) -> Result<Option<usize>, StoreError> {
+        if self.log_state(moment) == WalCheckResult::Cut {
             return Ok(Some(1));
         }
         if !self.is_shorter() {
@@ -247,9 +251,9 @@ impl OpenedFiles {
         }
         let lock = Transaction::new_unchecked(conn, TransactionBehavior::Immediate);
         let _lock = lock.doing("look whether the database is whole")?;
-        Ok(match self.log_state(LogMoment::Other) {
-            LogState::Cut => Some(1),
-            LogState::Whole(salts) => self.is_cut_locked(salts).then_some(0),
+        Ok(match self.log_state(WalCheckMoment::Other) {
+            WalCheckResult::Cut => Some(1),
+            WalCheckResult::Whole(salts) => self.is_cut_locked(salts).then_some(0),
         })
     }
 
@@ -275,7 +279,7 @@ impl OpenedFiles {
             return false;
         }
         // What cannot be read says nothing.
-        let logged = LoggedPages::read(&self.name(1)).unwrap_or(None);
+        let logged = CommittedWalPages::read(&self.name(1)).unwrap_or(None);
         let n_bytes = self.database_bytes();
         let is_whole = match &logged {
             Some(logged) => logged.complete(n_bytes),
@@ -284,7 +288,7 @@ impl OpenedFiles {
             None => true,
         };
         if is_whole {
-            *known = Some(DatabaseMark { n_bytes, salts: logged.map(|it| it.salts) });
+            *known = Some(DatabaseFileExtent { n_bytes, salts: logged.map(|it| it.salts) });
         }
         !is_whole
     }
@@ -299,24 +303,26 @@ impl OpenedFiles {
     ///
     /// The first commit to a log that begins anew may cut what the one before left. So a length
     /// counts after a write to a log that had begun before.
-    fn log_state(&self, moment: LogMoment) -> LogState {
+    fn log_state(&self, moment: WalCheckMoment) -> WalCheckResult {
         // Other threads note a later state meanwhile otherwise.
         let mut known = lock(&self.log);
-        let Some((head, n_bytes)) = self.log_head() else { return LogState::Whole(None) };
+        let Some((head, n_bytes)) = self.log_head() else { return WalCheckResult::Whole(None) };
         if ![LOG_MAGIC, LOG_MAGIC_BIG].contains(&[head[0], head[1], head[2], head[3]]) {
-            return LogState::Cut;
+            return WalCheckResult::Cut;
         }
         let salts = salts(&head);
         match (&mut *known, moment) {
             (Some(mark), _) if mark.salts == salts && n_bytes < mark.n_bytes => {
-                return LogState::Cut;
+                return WalCheckResult::Cut;
             }
-            (Some(mark), LogMoment::AfterWrite) if mark.salts == salts => mark.n_bytes = n_bytes,
+            (Some(mark), WalCheckMoment::AfterWrite) if mark.salts == salts => {
+                mark.n_bytes = n_bytes
+            }
             (Some(mark), _) if mark.salts == salts => (),
-            (mark, LogMoment::BeforeWrite) => *mark = Some(LogMark { salts, n_bytes: 0 }),
+            (mark, WalCheckMoment::BeforeWrite) => *mark = Some(WalExtent { salts, n_bytes: 0 }),
             _ => (),
         }
-        LogState::Whole(Some(salts))
+        WalCheckResult::Whole(Some(salts))
     }
 
     /// Returns what the log begins with, and its length; `None` where it is empty.

@@ -8,7 +8,7 @@
 use rusqlite::{Connection, Row, params};
 
 use super::{ErrorContext, NodeKey, PreparedStatements, StoreError, one};
-use crate::model::heat::Heat;
+use crate::model::heat::StoredHeat;
 
 /// Nodes that get rows in one transaction as they become cold.
 const GIVEN_MAX: i64 = 1_000;
@@ -24,13 +24,13 @@ macro_rules! heat_columns {
 pub(super) use heat_columns;
 
 /// Reads a heat, which begins at column `at`.
-pub(super) fn read_heat(row: &Row<'_>, at: usize) -> rusqlite::Result<Heat> {
-    Ok(Heat { temperature: row.get(at)?, at: row.get(at + 1)?, pinned: row.get(at + 2)? })
+pub(super) fn read_heat(row: &Row<'_>, at: usize) -> rusqlite::Result<StoredHeat> {
+    Ok(StoredHeat { temperature: row.get(at)?, at: row.get(at + 1)?, pinned: row.get(at + 2)? })
 }
 
 /// Returns the heat of a node without a row.
-pub(super) fn untouched() -> Heat {
-    Heat::birth(0)
+pub(super) fn untouched() -> StoredHeat {
+    StoredHeat::birth(0)
 }
 
 /// Returns the reading of the memory clock, in attended milliseconds.
@@ -46,7 +46,10 @@ pub(super) fn heat_rows_end(conn: &Connection) -> Result<NodeKey, StoreError> {
 }
 
 /// Returns the heat of a node's row; `None` where it has no row.
-pub(super) fn heat_row_of(conn: &Connection, node: NodeKey) -> Result<Option<Heat>, StoreError> {
+pub(super) fn heat_row_of(
+    conn: &Connection,
+    node: NodeKey,
+) -> Result<Option<StoredHeat>, StoreError> {
     const NOTED: &str = "SELECT temperature, at, pinned FROM heat WHERE node = ?1";
     conn.find(NOTED, [node.0], |row| read_heat(row, 0), "read a temperature")
 }
@@ -57,7 +60,7 @@ pub(super) fn heat_row_of(conn: &Connection, node: NodeKey) -> Result<Option<Hea
 pub(super) fn ensure_heat_row(
     conn: &Connection,
     node: NodeKey,
-) -> Result<Option<Heat>, StoreError> {
+) -> Result<Option<StoredHeat>, StoreError> {
     const GIVE: &str = "
         INSERT INTO heat (node, temperature, at, full_at)
         SELECT key, ?2, ?3, ?4 FROM node WHERE key = ?1";

@@ -22,7 +22,7 @@ use super::{
     connection, heat_rows, one,
 };
 use crate::model::clock::Millis;
-use crate::model::heat::{Heat, PendingAttendedTime};
+use crate::model::heat::{PendingAttendedTime, StoredHeat};
 
 /// Longest wait for a write in progress.
 const BUSY_WAIT: Duration = Duration::from_millis(20);
@@ -236,11 +236,11 @@ fn work_out(conn: &mut Connection) -> Result<usize, StoreError> {
          LIMIT ?1";
     let limit = i64::try_from(UNKNOWN_MAX).unwrap_or(i64::MAX);
     let read = |row: &Row<'_>| {
-        let heat = Heat { temperature: row.get(1)?, at: row.get(2)?, pinned: false };
+        let heat = StoredHeat { temperature: row.get(1)?, at: row.get(2)?, pinned: false };
         Ok((NodeKey(row.get(0)?), heat))
     };
     let tx = begin(conn, "begin to work out temperatures")?;
-    let unknown: Vec<(NodeKey, Heat)> =
+    let unknown: Vec<(NodeKey, StoredHeat)> =
         tx.rows(UNKNOWN, [limit], read, "find temperatures that moved")?;
     for (node, heat) in &unknown {
         note_full_at(&tx, *node, *heat)?;
@@ -250,7 +250,7 @@ fn work_out(conn: &mut Connection) -> Result<usize, StoreError> {
 }
 
 /// Sets a node's `full_at`, by which the index orders nodes.
-fn note_full_at(tx: &Transaction<'_>, node: NodeKey, heat: Heat) -> Result<(), StoreError> {
+fn note_full_at(tx: &Transaction<'_>, node: NodeKey, heat: StoredHeat) -> Result<(), StoreError> {
     const NOTE: &str = "UPDATE heat SET full_at = ?2 WHERE node = ?1";
     tx.run(NOTE, params![node.0, heat.full_at()], "work out a temperature").map(drop)
 }
@@ -269,7 +269,7 @@ fn write(conn: &mut Connection, warmth: &[HeatIncrement]) -> Result<(), StoreErr
     for HeatIncrement { node, by, at } in warmth {
         let noted = heat_rows::heat_row_of(&tx, *node)?;
         let warmed = noted.unwrap_or(heat_rows::untouched()).warmed(*by, attended);
-        let Heat { temperature, at: reading, .. } = warmed;
+        let StoredHeat { temperature, at: reading, .. } = warmed;
         let execute = |sql, row: &[&dyn ToSql]| tx.prepare_cached(sql)?.execute(row);
         // The node may be gone by now; then nothing is written.
         match noted {

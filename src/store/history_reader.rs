@@ -20,9 +20,9 @@ pub(crate) struct Snapshot {
     pub(crate) created_at: Millis,
 }
 
-/// A node's version: everything that the history keeps of it, apart from the text.
+/// A node's version without its text: everything else that the history keeps of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NodeVersion {
+pub(crate) struct NodeVersionWithoutText {
     /// Hash of the text.
     pub(crate) hash: String,
     /// Id of the parent.
@@ -57,12 +57,12 @@ pub(crate) struct HistoryChange {
     /// Whether a file's new text replaced an agent's overlay.
     pub(crate) is_conflict: bool,
     /// The version before; `None` where the node did not exist.
-    pub(crate) old: Option<NodeVersion>,
+    pub(crate) old: Option<NodeVersionWithoutText>,
 }
 
-/// The extent of the history.
+/// The extent of the history: its number of snapshots, the first and the newest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct HistoryBounds {
+pub(crate) struct HistoryExtent {
     pub(crate) n: i64,
     pub(crate) first: i64,
     /// The newest snapshot, which is HEAD.
@@ -73,9 +73,9 @@ pub(crate) struct HistoryBounds {
 
 /// Reads `{version}` or `{present}`, which begins at column `at`; `None` where the node did not
 /// exist.
-fn read_side(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<NodeVersion>> {
+fn read_side(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<NodeVersionWithoutText>> {
     let Some(hash) = row.get(at + 7)? else { return Ok(None) };
-    Ok(Some(NodeVersion {
+    Ok(Some(NodeVersionWithoutText {
         hash,
         root: row.get(at)?,
         path: row.get(at + 1)?,
@@ -172,7 +172,7 @@ impl<'a> HistoryReader<'a> {
     }
 
     /// Returns the extent of the history; all zero when there are no snapshots.
-    pub(crate) fn snapshots(&self) -> Result<HistoryBounds, StoreError> {
+    pub(crate) fn snapshots(&self) -> Result<HistoryExtent, StoreError> {
         // Each snapshot records a change; one without changes is the beginning of a trimmed
         // history.
         const EXTENT: &str = "
@@ -182,7 +182,7 @@ impl<'a> HistoryReader<'a> {
               FROM snapshot";
         let read = |row: &Row<'_>| {
             let (n, is_cut): (i64, bool) = (row.get(0)?, row.get(3)?);
-            Ok(HistoryBounds { n, first: row.get(1)?, last: row.get(2)?, is_cut: is_cut && 0 < n })
+            Ok(HistoryExtent { n, first: row.get(1)?, last: row.get(2)?, is_cut: is_cut && 0 < n })
         };
         self.conn.query_row(EXTENT, [], read).doing("measure the history")
     }
@@ -205,7 +205,7 @@ impl<'a> HistoryReader<'a> {
         &self,
         node_id: &str,
         snapshot: i64,
-    ) -> Result<Option<NodeVersion>, StoreError> {
+    ) -> Result<Option<NodeVersionWithoutText>, StoreError> {
         self.version_after(node_id, ChangePosition { snapshot, seq: i64::MAX })
     }
 
@@ -214,7 +214,7 @@ impl<'a> HistoryReader<'a> {
         &self,
         node_id: &str,
         after: ChangePosition,
-    ) -> Result<Option<NodeVersion>, StoreError> {
+    ) -> Result<Option<NodeVersionWithoutText>, StoreError> {
         static NEXT: SqlTemplate = SqlTemplate::new(
             "
             SELECT {version}

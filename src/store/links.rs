@@ -6,7 +6,7 @@
 //! changed. New rows have ascending keys: the first key identifies them all and takes no memory.
 
 pub(crate) mod check;
-mod file_names;
+mod file_aliases;
 mod inserted_rows;
 mod rebuild;
 mod resolution;
@@ -14,7 +14,7 @@ mod targets;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use file_names::{file_names, name_file, path_of};
+use file_aliases::{file_names, name_file, path_of};
 use inserted_rows::KeyWatermarks;
 pub(crate) use rebuild::{read_again, read_all};
 pub(crate) use resolution::resolve_rows;
@@ -27,7 +27,7 @@ use super::{ErrorContext, FileId, NodeKey, PreparedStatements, StoreError};
 use crate::ingest::parse::link;
 use crate::ingest::redact::Redactor;
 use crate::model::links::front_matter_names;
-use crate::model::links::name::{self, NameKey, Target};
+use crate::model::links::name::{self, LinkResolution, NameKey};
 use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::model::links::resolve::{self, Resolver, last_path_segment, without_extension};
 use crate::model::tree::NodeType;
@@ -291,7 +291,7 @@ pub(super) fn resolve_text_target(
     conn: &Connection,
     source: NodeKey,
     reference: &Reference,
-) -> Result<Target<NodeKey>, StoreError> {
+) -> Result<LinkResolution<NodeKey>, StoreError> {
     const FROM: &str = "
         SELECT ifnull(file.root || '/' || file.path, '')
           FROM node
@@ -315,8 +315,8 @@ pub(super) fn same_references(
         ", reference.id, reference.target FROM reference WHERE source = ?1 AND origin = ?2"
     );
     let target = match resolve_text_target(conn, source, reference)? {
-        Target::Node(key) => Some(key.0),
-        Target::Missing | Target::Ambiguous(_) => None,
+        LinkResolution::Node(key) => Some(key.0),
+        LinkResolution::Missing | LinkResolution::Ambiguous(_) => None,
     };
     let named = |it: &Reference| {
         let key = |name: &Option<String>| name.as_deref().map(name::fold_name);

@@ -14,7 +14,7 @@ mod attribute_values;
 
 use std::sync::OnceLock;
 
-use ColumnContent::{Bound, Hash, Json, Names, Numbers, Words};
+use ColumnRedaction::{Bound, Hash, Json, Names, Numbers, Words};
 use ColumnRole::{Derived, Field, Optional};
 use FingerprintUse::{Always, No, WhereGiven};
 pub(crate) use attribute_values::{AttributeValue, AttributeValues};
@@ -27,7 +27,7 @@ pub(crate) struct NodeColumn {
     pub(crate) name: &'static str,
     pub(crate) kind: ColumnRole,
     pub(crate) hashed: FingerprintUse,
-    pub(crate) holds: ColumnContent,
+    pub(crate) holds: ColumnRedaction,
     /// The columns of `diff` that keep its earlier values; empty: it has no versions.
     pub(crate) old: &'static [HistoryColumn],
 }
@@ -55,7 +55,7 @@ pub(crate) enum FingerprintUse {
 
 /// Tells redaction how to treat the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ColumnContent {
+pub(crate) enum ColumnRedaction {
     /// Integers: no text.
     Numbers,
     /// Text of the user's, each value on its own.
@@ -76,16 +76,16 @@ pub(crate) struct HistoryColumn {
     pub(crate) name: &'static str,
     /// The present value, of `node`, its `parent` and its `file`; `None`: the node's own.
     now: Option<&'static str>,
-    pub(crate) holds: ColumnContent,
+    pub(crate) holds: ColumnRedaction,
 }
 
 /// Keeps the row that a column of `node` refers to, by a name that outlives it.
-const fn old(name: &'static str, now: &'static str, holds: ColumnContent) -> HistoryColumn {
+const fn old(name: &'static str, now: &'static str, holds: ColumnRedaction) -> HistoryColumn {
     HistoryColumn { name, now: Some(now), holds }
 }
 
 /// Keeps the value of the column itself.
-const fn own(name: &'static str, holds: ColumnContent) -> HistoryColumn {
+const fn own(name: &'static str, holds: ColumnRedaction) -> HistoryColumn {
     HistoryColumn { name, now: None, holds }
 }
 
@@ -93,7 +93,7 @@ const fn column(
     name: &'static str,
     kind: ColumnRole,
     hashed: FingerprintUse,
-    holds: ColumnContent,
+    holds: ColumnRedaction,
     old: &'static [HistoryColumn],
 ) -> NodeColumn {
     NodeColumn { name, kind, hashed, holds, old }
@@ -117,8 +117,9 @@ fn key_path(of: &Node) -> Option<AttributeValue> {
     of.key_path.clone().map(AttributeValue::Text)
 }
 
-/// Holds every column of a node. The fields have the order in which `NodeRecord` and `NodeVersion`
-/// read them; hashed columns have the order in which the fingerprint hashes them.
+/// Holds every column of a node. The fields have the order in which `NodeRecord` and
+/// `NodeVersionWithoutText` read them; hashed columns have the order in which the fingerprint
+/// hashes them.
 #[rustfmt::skip]
 const COLUMNS: &[NodeColumn] = &[
     column("key",          Field,   No,     Numbers, &[]),
@@ -146,7 +147,7 @@ const COLUMNS: &[NodeColumn] = &[
 /// Returns the columns of a node.
 pub(crate) fn columns() -> &'static [NodeColumn] {
     #[cfg(test)]
-    if let Some(scratch) = super::testing::scratch() {
+    if let Some(scratch) = super::database_version_testing::scratch() {
         return scratch.columns;
     }
     COLUMNS
@@ -156,7 +157,7 @@ pub(crate) fn columns() -> &'static [NodeColumn] {
 pub(crate) fn attributes() -> &'static [NodeColumn] {
     static ATTRIBUTES: OnceLock<Vec<NodeColumn>> = OnceLock::new();
     #[cfg(test)]
-    if let Some(scratch) = super::testing::scratch() {
+    if let Some(scratch) = super::database_version_testing::scratch() {
         return scratch.attributes;
     }
     ATTRIBUTES.get_or_init(|| COLUMNS.iter().copied().filter(NodeColumn::is_optional).collect())
@@ -200,7 +201,7 @@ impl SqlTemplate {
     /// Returns the statement's text, which the first call builds.
     pub(crate) fn text(&'static self) -> &'static str {
         #[cfg(test)]
-        if super::testing::scratch().is_some() {
+        if super::database_version_testing::scratch().is_some() {
             return Box::leak(fill(columns(), self.template).into_boxed_str());
         }
         self.text.get_or_init(|| fill(COLUMNS, self.template))

@@ -17,17 +17,18 @@ mod filter;
 mod fts_hits;
 mod history;
 mod knowledge;
-mod listings;
-mod population_state;
-mod process_leases;
-mod stats;
-mod stats_cache;
-mod subtree_size;
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
-pub(crate) mod testing;
+pub(crate) mod memory_builder_testing;
+mod omitted_subtree_size;
+mod population_state;
+mod process_leases;
+mod read_or_pinned_nodes;
+mod stats;
+mod stats_cache;
+mod streamed_listings;
+mod texts_with_breadcrumbs;
 mod typed_nodes;
-mod used_nodes;
 mod vectors;
 
 use std::collections::HashMap;
@@ -47,18 +48,24 @@ pub(crate) use edges::EdgeDirection;
 use filter::changed_at;
 pub(super) use filter::unless_archived;
 pub(crate) use filter::{ArchivedVisibility, NodeFilter};
-pub(crate) use fts_hits::{MatchAgeOrder, MatchedNode, NodeExcerpt, Siblings, TypedRankingFields};
+pub(crate) use fts_hits::{
+    MatchAgeOrder, MatchedNode, NodeTextStart, Siblings, TypedRankingFields,
+};
 pub(crate) use history::SnapshotRange;
 pub(crate) use knowledge::{KnowledgeChange, KnowledgeRow, TypedEdge};
-pub(crate) use listings::TreeRow;
+pub(crate) use omitted_subtree_size::{SiblingsAfterPage, SubtreeSize};
 pub(crate) use stats::{FileSummary, Stats};
-pub(crate) use subtree_size::{SiblingsAfter, SubtreeSize};
+pub(crate) use streamed_listings::TreeRow;
+pub(crate) use texts_with_breadcrumbs::TextWithBreadcrumb;
 pub(crate) use typed_nodes::{
     AccessStats, FieldFilter, FilterValue, TypedNode, read_access, unreadable,
 };
 pub(crate) use vectors::TextWithoutVector;
 pub(crate) use {browse_sum_cache::FileSums, change_counters::ChangeCounters};
-pub(crate) use {population_state::PopulationState, stats_cache::SumCache, used_nodes::UsedNode};
+pub(crate) use {
+    population_state::PopulationState, read_or_pinned_nodes::ReadOrPinnedNode,
+    stats_cache::SumCache,
+};
 
 use deadline::QueryDeadline;
 
@@ -66,7 +73,7 @@ use super::heat_rows::{self, heat_columns};
 use super::record::{FileId, NodeKey};
 use super::{ErrorContext, PreparedStatements, StoreError, busy_handler, connection};
 use crate::model::clock::Millis;
-use crate::model::heat::Heat;
+use crate::model::heat::StoredHeat;
 
 /// A read-only connection to a memory.
 pub(crate) struct Reader {
@@ -95,19 +102,11 @@ pub(crate) struct NodeSummary {
     pub(crate) label: String,
     /// Exact cl100k tokens of the content.
     pub(crate) tokens: u32,
-    pub(crate) heat: Heat,
+    pub(crate) heat: StoredHeat,
     /// When its text last changed, where that was requested ([`Reader::date_nodes`]).
     pub(crate) changed_at: Option<Millis>,
     /// The reason why searches leave it out, where that was requested ([`Reader::mark_left_out`]).
     pub(crate) left_out_as: Option<&'static str>,
-}
-
-/// The text of a node, and where it stands.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct NodeText {
-    /// The stem of its file and the labels above it.
-    pub(crate) breadcrumb: String,
-    pub(crate) content: String,
 }
 
 /// A query of node heads; `n` is the node, `f` its file, `h` its heat.
@@ -250,21 +249,6 @@ impl Reader {
         let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?));
         let rows: Vec<(NodeKey, String)> =
             self.all(CONTENTS, [list(keys)], read).doing("read texts")?;
-        Ok(rows.into_iter().collect())
-    }
-
-    /// Returns the texts of nodes with their breadcrumbs.
-    pub(crate) fn texts(&self, keys: &[NodeKey]) -> Result<HashMap<NodeKey, NodeText>, StoreError> {
-        const TEXTS: &str = "
-            SELECT n.key, n.trail, n.content
-              FROM json_each(?1) AS wanted
-              JOIN node AS n ON n.key = wanted.value";
-        let read = |row: &Row<'_>| {
-            let text = NodeText { breadcrumb: row.get(1)?, content: row.get(2)? };
-            Ok((NodeKey(row.get(0)?), text))
-        };
-        let rows: Vec<(NodeKey, NodeText)> =
-            self.all(TEXTS, [list(keys)], read).doing("read texts and breadcrumbs")?;
         Ok(rows.into_iter().collect())
     }
 
@@ -463,7 +447,7 @@ impl Reader {
         let mut query = self.conn.prepare_cached(sql)?;
         let rows = query.query_map(params, read)?.collect();
         #[cfg(test)]
-        testing::note_work(&mut query);
+        memory_builder_testing::note_work(&mut query);
         rows
     }
 }

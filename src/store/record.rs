@@ -12,7 +12,7 @@ use super::node_columns::{
 use crate::model::file_stat::FileStat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::memory_fingerprint::NodeState;
-use crate::model::tree::{Format, Node, NodeType};
+use crate::model::tree::{ContentFormat, Node, NodeType};
 use crate::text::index_terms::index_terms;
 
 /// A node's internal key, which never leaves the process; others use the [`NodeId`].
@@ -83,7 +83,7 @@ pub(crate) struct NodeRecord {
     pub(crate) id: NodeId,
     pub(crate) place: NodePlace,
     pub(crate) node_type: NodeType,
-    pub(crate) format: Format,
+    pub(crate) format: ContentFormat,
     pub(crate) label: String,
     pub(crate) content_hash: ContentHash,
     pub(crate) token_count: u32,
@@ -97,7 +97,7 @@ pub(crate) struct NodeRecord {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NodeData<'a> {
     pub(crate) node_type: NodeType,
-    pub(crate) format: Format,
+    pub(crate) format: ContentFormat,
     pub(crate) label: &'a str,
     pub(crate) content: &'a str,
     pub(crate) token_count: u32,
@@ -148,7 +148,7 @@ impl NodeRecord {
         let parsed = (
             NodeId::parse(&id),
             NodeType::parse(&node_type),
-            Format::parse(&format),
+            ContentFormat::parse(&format),
             ContentHash::parse(&content_hash),
             is_level_known,
         );

@@ -34,10 +34,10 @@ pub(crate) use sequencer::{LogTransaction, Sequencer, SpaceHead};
 pub(crate) use standing::check_standing;
 
 use super::checkpoint::WriteAheadLog;
-use super::commit::commit;
+use super::commit_outcome::commit;
 use super::file_identity_check::OpenedFiles;
 use super::root_names::{name_other_roots, name_root, root_name_at};
-use super::write_lock_holder::begin_write;
+use super::write_lock::begin_write;
 use super::{
     ErrorContext, PreparedStatements, SharedError, StoreError, busy_handler, connection, schema,
     source_files,

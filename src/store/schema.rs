@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::write_lock_holder::begin_write;
+use super::write_lock::begin_write;
 use super::{ErrorContext, PreparedStatements, StoreError, links};
 
 /// `rmdb` in ASCII.
@@ -86,7 +86,7 @@ const SQLITE_VERSION_MIN: i32 = 3_051_003;
 /// Returns the migrations to apply.
 fn migrations() -> &'static [&'static str] {
     #[cfg(test)]
-    if let Some(scratch) = super::testing::scratch() {
+    if let Some(scratch) = super::database_version_testing::scratch() {
         return scratch.migrations;
     }
     MIGRATIONS

@@ -10,7 +10,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::file_identity_check::OpenedFiles;
 use super::{ErrorContext, PreparedStatements, StoreError, Writer, connection};
-use crate::model::vector::ByteVector;
+use crate::model::vector::NormalizedInt8Vector;
 use crate::store::reader::TextWithoutVector;
 
 /// Longest wait for a write in progress; other work goes before this.
@@ -43,7 +43,7 @@ impl VectorWriter {
     pub(crate) fn put(
         &self,
         model: i64,
-        vectors: &[(TextWithoutVector, ByteVector)],
+        vectors: &[(TextWithoutVector, NormalizedInt8Vector)],
     ) -> Result<(), StoreError> {
         const PUT: &str = "
             INSERT INTO vector (node, model, data)

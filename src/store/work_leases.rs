@@ -35,9 +35,9 @@ const FRESH_MS: i64 = 2_000;
 /// Longest wait for a write in progress.
 const BUSY_WAIT: Duration = Duration::from_millis(20);
 
-/// The leases that a claim may take.
+/// The leases that may be claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ClaimPolicy {
+pub(crate) enum ClaimableLeases {
     /// An expired one.
     Free,
     /// One that was not taken or renewed within the last two seconds. A starting process cannot
@@ -45,23 +45,23 @@ pub(crate) enum ClaimPolicy {
     Idle,
 }
 
-/// Takes leases for one holder, on a connection of its own.
-pub(crate) struct LeaseHolder {
+/// Takes and renews leases for one holder, on a connection of its own.
+pub(crate) struct LeaseClient {
     conn: Mutex<Connection>,
     file_identity: Arc<OpenedFiles>,
     holder: String,
 }
 
-impl LeaseHolder {
+impl LeaseClient {
     /// Opens the connection; the memory must exist. No other process may use the name `holder`.
     pub(crate) fn open(
         path: &Path,
         file_identity: &Arc<OpenedFiles>,
         holder: &str,
-    ) -> Result<LeaseHolder, StoreError> {
+    ) -> Result<LeaseClient, StoreError> {
         file_identity.check()?;
         let conn = Mutex::new(connection::open_beside(path, BUSY_WAIT)?);
-        Ok(LeaseHolder {
+        Ok(LeaseClient {
             conn,
             file_identity: Arc::clone(file_identity),
             holder: holder.to_owned(),
@@ -73,7 +73,7 @@ impl LeaseHolder {
     pub(crate) fn take(
         &self,
         name: &str,
-        claim: ClaimPolicy,
+        claim: ClaimableLeases,
         now: Millis,
     ) -> Result<bool, StoreError> {
         match self.try_take(name, claim, now) {
@@ -87,13 +87,18 @@ impl LeaseHolder {
         const RELEASE: &str = "DELETE FROM lease WHERE name = ?1 AND holder = ?2";
         self.file_identity.check()?;
         match self.lock().execute(RELEASE, [name, &self.holder]).doing("release a lease") {
-            // A starting process takes the lease by [`ClaimPolicy::Idle`] before it expires.
+            // A starting process takes the lease by [`ClaimableLeases::Idle`] before it expires.
             Err(error) if error.is_busy() => Ok(()),
             released => released.map(drop),
         }
     }
 
-    fn try_take(&self, name: &str, claim: ClaimPolicy, now: Millis) -> Result<bool, StoreError> {
+    fn try_take(
+        &self,
+        name: &str,
+        claim: ClaimableLeases,
+        now: Millis,
+    ) -> Result<bool, StoreError> {
         const TAKE: &str = "
             INSERT INTO lease (name, holder, expires_at)
             VALUES (?1, ?2, ?3)
@@ -122,7 +127,7 @@ impl LeaseHolder {
         &self,
         conn: &Connection,
         name: &str,
-        claim: ClaimPolicy,
+        claim: ClaimableLeases,
         now: Millis,
     ) -> Result<LeaseState, StoreError> {
         const LEASE: &str = "SELECT holder, expires_at FROM lease WHERE name = ?1";
@@ -135,7 +140,7 @@ impl LeaseHolder {
             _ if !is_running => LeaseState::Open,
             (true, _) if left_ms < RENEW_MS => LeaseState::Open,
             (true, _) => LeaseState::Held,
-            (false, ClaimPolicy::Idle) if left_ms < LEASE_MS - FRESH_MS => LeaseState::Open,
+            (false, ClaimableLeases::Idle) if left_ms < LEASE_MS - FRESH_MS => LeaseState::Open,
             (false, _) => LeaseState::Others,
         })
     }
@@ -146,7 +151,7 @@ impl LeaseHolder {
     }
 }
 
-impl Drop for LeaseHolder {
+impl Drop for LeaseClient {
     fn drop(&mut self) {
         self.file_identity.leave(&self.lock());
     }

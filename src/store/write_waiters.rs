@@ -10,23 +10,23 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The announcement of one connection.
+/// Announces that one connection waits to write.
 #[derive(Debug)]
-pub(super) struct WriteWaiterLock {
+pub(super) struct WriteWaitAnnouncement {
     folder: PathBuf,
     /// Whether the connection is about to begin a write.
     is_wanted: AtomicBool,
     made: Mutex<Option<File>>,
 }
 
-impl WriteWaiterLock {
+impl WriteWaitAnnouncement {
     /// Returns the announcement of a connection to the memory at `path`, which is not made.
-    pub(super) fn of(path: &Path) -> WriteWaiterLock {
+    pub(super) fn of(path: &Path) -> WriteWaitAnnouncement {
         let folder = match path.parent() {
             Some(folder) if folder != Path::new("") => folder,
             _ => Path::new("."),
         };
-        WriteWaiterLock {
+        WriteWaitAnnouncement {
             folder: folder.to_owned(),
             is_wanted: AtomicBool::new(false),
             made: Mutex::new(None),
@@ -73,7 +73,7 @@ mod tests {
     fn a_waiting_writer_is_seen_until_it_has_its_turn() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("memory.db");
-        let [holder, one, other] = [(); 3].map(|()| WriteWaiterLock::of(&path));
+        let [holder, one, other] = [(); 3].map(|()| WriteWaitAnnouncement::of(&path));
         one.make();
         assert!(!holder.is_made(), "it is not about to write");
         for it in [&one, &other] {

@@ -11,7 +11,7 @@ use rusqlite::{Connection, Transaction};
 use super::SharedError;
 use super::batch::{merge_many, merge_on};
 use super::checkpoint::{LONG_PAGES, LONG_PAGES_OF_HASTE};
-use super::commit::commit;
+use super::commit_outcome::commit;
 use super::file_identity_check::OpenedFiles;
 use super::replica_mark::refuse_replica;
 #[cfg(feature = "shared")]
@@ -20,8 +20,8 @@ use super::replication::{
 };
 #[cfg(feature = "shared")]
 use super::root_names;
-use super::write_lock_holder::begin_write;
-use super::write_waiters::WriteWaiterLock;
+use super::write_lock::begin_write;
+use super::write_waiters::WriteWaitAnnouncement;
 use super::{
     Batch, ChangedNodeCounts, ErrorContext, FileId, FileRow, IfMissing, Root, RootId, StoreError,
     WriteAheadLog, busy_handler, connection, source_files,
@@ -44,7 +44,7 @@ pub(crate) struct Writer {
     sharing: Option<WriterReplication>,
     log: Arc<WriteAheadLog>,
     file_identity: Arc<OpenedFiles>,
-    announcement: Arc<WriteWaiterLock>,
+    announcement: Arc<WriteWaitAnnouncement>,
     /// Threads that wait for the connection.
     n_waiting: AtomicUsize,
 }
@@ -77,7 +77,7 @@ impl Writer {
         wait: Duration,
         long_pages: i32,
     ) -> Result<Writer, StoreError> {
-        let announcement = Arc::new(WriteWaiterLock::of(path));
+        let announcement = Arc::new(WriteWaitAnnouncement::of(path));
         let own = Arc::clone(&announcement);
         let announce = move || {
             own.make();

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::mcp::{DeliveryCallback, Notice, Severity, ToolReply};
+use crate::mcp::{LineWrittenCallback, Notice, Severity, ToolReply};
 use crate::memory::Memory;
 use crate::model::clock::Clock;
 use crate::query::OutputFormat;
 use crate::query::render::{to_label, to_one_line, to_value};
 use crate::store::{ColdNode, ColdNodesOffer};
-use crate::text::json_text::json_text;
+use crate::text::json_control_escaping::json_text;
 use crate::text::tokens;
 
 /// The logger of the notice.
@@ -55,8 +55,8 @@ pub(super) fn notice(memory: &Memory, beside: Option<&ToolReply>) -> Option<Noti
     Some(Notice { level: Severity::Warning, logger: LOGGER, data, text, callback })
 }
 
-fn callback(offer: ColdNodesOffer, clock: Clock) -> DeliveryCallback {
-    DeliveryCallback::new(move || {
+fn callback(offer: ColdNodesOffer, clock: Clock) -> LineWrittenCallback {
+    LineWrittenCallback::new(move || {
         if let Err(error) = offer.confirm(clock.now()) {
             log::warn!("cold nodes may be told of again: {error}");
         }

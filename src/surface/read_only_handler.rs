@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use super::changed_resources::ChangeWatch;
 use super::rest_api::{self, RestContext};
-use super::{NotifyingHandler, RecordSessions, read_row, resources};
+use super::{RecordSessions, WatchedHandler, read_row, resources};
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    Args, CallContext, ClientEvent, ClientRequestEvent, CompletionRequest, Handler, HandlerError,
-    PromptMessage, RestReply, RestRequest, ServerInfo, ToolReply, TransientResource,
+    Args, CallContext, ClientNonRequestEvent, ClientRequestEvent, CompletionRequest, Handler,
+    HandlerError, PromptMessage, RestReply, RestRequest, ServerInfo, ToolReply, TransientResource,
 };
 use crate::memory::ReadOnlyMemory;
 use crate::settings::root_settings::RootSettings;
@@ -41,9 +41,9 @@ pub(crate) struct ReadOnlyHandler {
 pub(crate) enum NoToolOrPrompt {}
 
 impl Handler for ReadOnlyHandler {
-    type Run = NoToolOrPrompt;
-    type Read = resources::ResourceFn;
-    type Prompt = NoToolOrPrompt;
+    type ToolImpl = NoToolOrPrompt;
+    type ResourceImpl = resources::ResourceFn;
+    type PromptImpl = NoToolOrPrompt;
 
     fn call(
         &self,
@@ -91,18 +91,20 @@ impl Handler for ReadOnlyHandler {
         self.sessions.on_request(seen, &self.workspace.redactor, self.view.now())
     }
 
-    fn note(&self, event: ClientEvent<'_>) {
+    fn note(&self, event: ClientNonRequestEvent<'_>) {
         match event {
-            ClientEvent::Called(called) => self.sessions.on_call_end(&called, self.view.now()),
-            ClientEvent::Left(connection) => {
+            ClientNonRequestEvent::Called(called) => {
+                self.sessions.on_call_end(&called, self.view.now())
+            }
+            ClientNonRequestEvent::Left(connection) => {
                 self.sessions.on_disconnect(connection, self.view.now())
             }
-            ClientEvent::Listened => self.watch.begin_or_warn(&self.view),
+            ClientNonRequestEvent::Listened => self.watch.begin_or_warn(&self.view),
         }
     }
 }
 
-impl NotifyingHandler for ReadOnlyHandler {
+impl WatchedHandler for ReadOnlyHandler {
     fn view(&self) -> &ReadOnlyMemory {
         &self.view
     }

@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 use crate::mcp::uri::{self, UriError, UriVars};
 use crate::mcp::{CompletionRef, CompletionRequest, Resource, ResourceFormat};
-use crate::memory::{Error, ListedNameKind, ReadOnlyMemory, ServerStateKey};
+use crate::memory::{ClientOrSessionNames, Error, ReadOnlyMemory, ServerFactKey};
 use crate::query::dashboard::{self, TreeScope};
 use crate::store::StoreError;
 use crate::text;
@@ -136,7 +136,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "The latest log records of this server, oldest first.",
         form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| server_state::write_fact(it, ServerStateKey::Logs, out),
+        read: |it, _, out| server_state::write_fact(it, ServerFactKey::Logs, out),
     },
     Resource {
         uri: "remindb://sessions",
@@ -154,7 +154,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "All clients that ever attached, with their sessions and tool calls.",
         form: ResourceFormat::Json,
         is_subscribable: false,
-        read: |it, _, out| server_state::write_list(it, "clients", ServerStateKey::Clients, out),
+        read: |it, _, out| server_state::write_list(it, "clients", ServerFactKey::Clients, out),
     },
     Resource {
         uri: HISTORY_BY_HASH,
@@ -164,7 +164,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         form: ResourceFormat::Json,
         is_subscribable: false,
         read: |it, vars, out| {
-            let fact = ServerStateKey::Client(vars.get("hash").unwrap_or_default());
+            let fact = ServerFactKey::Client(vars.get("hash").unwrap_or_default());
             server_state::write_fact(it, fact, out)
         },
     },
@@ -175,7 +175,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "Log files of sessions, where the settings ask for them.",
         form: ResourceFormat::Json,
         is_subscribable: false,
-        read: |it, _, out| server_state::write_list(it, "logs", ServerStateKey::SessionLogs, out),
+        read: |it, _, out| server_state::write_list(it, "logs", ServerFactKey::SessionLogs, out),
     },
     Resource {
         uri: LOG_BY_ID,
@@ -185,7 +185,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         form: ResourceFormat::Json,
         is_subscribable: false,
         read: |it, vars, out| {
-            let fact = ServerStateKey::SessionLogContents(vars.get("id").unwrap_or_default());
+            let fact = ServerFactKey::SessionLogContents(vars.get("id").unwrap_or_default());
             server_state::write_fact(it, fact, out)
         },
     },
@@ -196,7 +196,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "The space of a shared memory: lag, leases; null where it is one file.",
         form: ResourceFormat::Json,
         is_subscribable: false,
-        read: |it, _, out| server_state::write_fact(it, ServerStateKey::Space, out),
+        read: |it, _, out| server_state::write_fact(it, ServerFactKey::Space, out),
     },
     Resource {
         uri: "remindb://rescan",
@@ -205,7 +205,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "The latest scan of the source folder.",
         form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| server_state::write_fact(it, ServerStateKey::Rescan, out),
+        read: |it, _, out| server_state::write_fact(it, ServerFactKey::Rescan, out),
     },
     browse::NODE,
     browse::CHILDREN,
@@ -306,8 +306,8 @@ fn values(
         (SNAPSHOT_DIFFS, "id") => {
             view.read(|reader| reader.snapshots_from(prefix, COMPLETIONS_MAX))
         }
-        (HISTORY_BY_HASH, "hash") => Ok(named(ListedNameKind::Clients)),
-        (LOG_BY_ID, "id") => Ok(named(ListedNameKind::SessionLogs)),
+        (HISTORY_BY_HASH, "hash") => Ok(named(ClientOrSessionNames::Clients)),
+        (LOG_BY_ID, "id") => Ok(named(ClientOrSessionNames::SessionLogs)),
         (memories::CUSTOM_BY_NAME, "name") => memories::names(view, prefix, COMPLETIONS_MAX),
         _ => Ok(Vec::new()),
     }
@@ -315,7 +315,7 @@ fn values(
 
 fn overview(view: &ReadOnlyMemory, _: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
     let (path, lines, now) = (path(view), view.thresholds(), view.now());
-    let space = server_state::known(view, ServerStateKey::Space)?;
+    let space = server_state::known(view, ServerFactKey::Space)?;
     view.read(|reader| dashboard::write_overview(reader, &path, (lines, &space), now, out))
 }
 

@@ -13,7 +13,7 @@ mod writing;
 use serde_json::{Map, Value, json};
 
 use crate::mcp::{RestBody, RestReply, RestRequest};
-use crate::memory::knowledge::{LIST_DEFAULT, LIST_MAX, RecordFilter};
+use crate::memory::knowledge::{LIST_DEFAULT, LIST_MAX, RecordPageRequest};
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Memory, ReadOnlyMemory};
 use crate::model::clock::Millis;
@@ -57,7 +57,7 @@ struct RestRoute {
 struct RestArgs<'a> {
     /// The variable of the path.
     id: &'a str,
-    filter: RecordFilter,
+    filter: RecordPageRequest,
     /// A place in the history.
     since: Option<&'a str>,
     /// A state of conflicts.
@@ -266,7 +266,7 @@ fn asked<'a>(
 ) -> Result<RestArgs<'a>, MemoryError> {
     let nth = path.parts.iter().position(|it| *it == "*");
     let id = nth.and_then(|it| request.path.get(it)).map_or("", String::as_str);
-    let filter = RecordFilter { n_max: LIST_DEFAULT, ..RecordFilter::default() };
+    let filter = RecordPageRequest { n_max: LIST_DEFAULT, ..RecordPageRequest::default() };
     let mut asked = RestArgs { id, filter, since: None, status: None, request };
     for (name, value) in &request.query {
         if name == "db" {
@@ -299,7 +299,7 @@ fn check_database(view: &ReadOnlyMemory, name: &str) -> Result<(), MemoryError> 
     Err(MemoryError::new(ErrorCode::NotFound, what))
 }
 
-fn set(filter: &mut RecordFilter, name: &str, value: &str) -> Result<(), MemoryError> {
+fn set(filter: &mut RecordPageRequest, name: &str, value: &str) -> Result<(), MemoryError> {
     let refuse = |why: String| {
         let value = text::truncate_chars(value, ECHO_CHARS_MAX);
         MemoryError::invalid(format!("`{name}` is `{value}`; {why}"))

@@ -122,10 +122,10 @@ impl<'a> Iterator for ScriptRuns<'a> {
         for (offset, letter) in rest.char_indices() {
             let at = self.at + offset;
             let script = match class(letter) {
-                CharClass::Letter(script) => Some(script),
+                BigramCharClass::Letter(script) => Some(script),
                 // A mark belongs to the letter before it.
-                CharClass::Mark => found.map(|(_, script)| script),
-                CharClass::Gap => None,
+                BigramCharClass::Mark => found.map(|(_, script)| script),
+                BigramCharClass::Gap => None,
             };
             match (found, script) {
                 (None, Some(script)) => found = Some((at, script)),
@@ -203,27 +203,28 @@ fn letters(run: &str) -> impl Iterator<Item = char> + '_ {
     run.chars().filter(|&letter| !is_mark(letter))
 }
 
-enum CharClass {
+/// The class of a character, which decides the bigrams that it is part of.
+enum BigramCharClass {
     Letter(ScriptSpacing),
     Mark,
     Gap,
 }
 
-fn class(letter: char) -> CharClass {
+fn class(letter: char) -> BigramCharClass {
     if letter.is_ascii() {
         return match letter.is_ascii_alphanumeric() {
-            true => CharClass::Letter(ScriptSpacing::Spaced),
-            false => CharClass::Gap,
+            true => BigramCharClass::Letter(ScriptSpacing::Spaced),
+            false => BigramCharClass::Gap,
         };
     }
     if is_mark(letter) {
-        CharClass::Mark
+        BigramCharClass::Mark
     } else if holds(SPACELESS, letter) {
-        CharClass::Letter(ScriptSpacing::Spaceless)
+        BigramCharClass::Letter(ScriptSpacing::Spaceless)
     } else if letter.is_alphanumeric() {
-        CharClass::Letter(ScriptSpacing::Spaced)
+        BigramCharClass::Letter(ScriptSpacing::Spaced)
     } else {
-        CharClass::Gap
+        BigramCharClass::Gap
     }
 }
 

@@ -77,7 +77,7 @@ const PASSIVE: &[&str] = &[
     "store/reader/change_counters.rs",
     "store/reader/stats.rs",
     "store/reader/stats_cache.rs",
-    "store/reader/listings.rs",
+    "store/reader/streamed_listings.rs",
     "store/reader/typed_nodes.rs",
     "store/reader_pool.rs",
 ];

@@ -1,21 +1,21 @@
 //! The names of clients and scopes that `setup` takes.
 
-/// The scope of a setup, and of a memory.
+/// The scope of a setup, and of a memory: a project, or a person in every project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum ProjectOrUser {
     /// The current folder, for everybody who works in it.
     Project,
     /// One person, in every project.
     User,
 }
 
-impl Scope {
+impl ProjectOrUser {
     pub(crate) const NAMES: &[&str] = &["project", "user"];
 
-    pub(crate) fn parse(name: &str) -> Option<Scope> {
+    pub(crate) fn parse(name: &str) -> Option<ProjectOrUser> {
         match name {
-            "project" => Some(Scope::Project),
-            "user" => Some(Scope::User),
+            "project" => Some(ProjectOrUser::Project),
+            "user" => Some(ProjectOrUser::User),
             _ => None,
         }
     }
@@ -23,8 +23,8 @@ impl Scope {
     #[cfg(feature = "desktop")]
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Scope::Project => "project",
-            Scope::User => "user",
+            ProjectOrUser::Project => "project",
+            ProjectOrUser::User => "user",
         }
     }
 }

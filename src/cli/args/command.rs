@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::client_and_scope::{Client, Scope};
+use super::client_and_scope::{Client, ProjectOrUser};
 use super::knowledge_args::KnowledgeArgs;
 use crate::cli::safety_backup::BackupChoice;
 use crate::ingest::foreign::ForeignSource;
@@ -19,7 +19,7 @@ use crate::surface::ToolSelection;
 pub(crate) enum Command {
     Compile(CompileArgs),
     Serve(ServeArgs),
-    View(ViewArgs),
+    View(BrowserViewArgs),
     Inspect(InspectArgs),
     Search(SearchArgs),
     Remember(RememberArgs),
@@ -34,7 +34,7 @@ pub(crate) enum Command {
     Salvage(SalvageArgs),
     Redact(RedactArgs),
     Archive(ArchiveMemoriesArgs),
-    ViewQuery(ViewQueryArgs),
+    ViewQuery(CustomViewArgs),
     Space(SpaceArgs),
     Setup(SetupArgs),
     Tool(ToolArgs),
@@ -96,7 +96,7 @@ pub(crate) enum SpaceTask {
 pub(crate) struct ServeArgs {
     pub(crate) db: Option<PathBuf>,
     /// The scope of the memory, where none is named.
-    pub(crate) scope: Option<Scope>,
+    pub(crate) scope: Option<ProjectOrUser>,
     /// A second memory that is only read; `user` for the user's own.
     pub(crate) also: Option<PathBuf>,
     pub(crate) source: Option<PathBuf>,
@@ -122,8 +122,9 @@ pub(crate) struct ServeArgs {
     pub(crate) shared: Option<SharedFlag>,
 }
 
+/// The arguments of `view`, which serves the page for the browser.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ViewArgs {
+pub(crate) struct BrowserViewArgs {
     pub(crate) db: Option<PathBuf>,
     pub(crate) listen: Option<String>,
     /// Whether to leave the browser alone.
@@ -181,14 +182,14 @@ pub(crate) struct ToolArgs {
     pub(crate) tool: &'static str,
     /// Its arguments as typed; the tool's table checks them.
     pub(crate) arguments: Map<String, Value>,
-    pub(crate) input: StdinArgument,
+    pub(crate) input: ArgumentFromStdin,
     pub(crate) db: Option<PathBuf>,
     pub(crate) is_json: bool,
 }
 
-/// The argument of a tool that standard input holds.
+/// The name of the tool argument that is read from standard input, if one is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StdinArgument {
+pub(crate) enum ArgumentFromStdin {
     None,
     Stdin(&'static str),
 }
@@ -263,16 +264,17 @@ pub(crate) struct ArchiveMemoriesArgs {
     pub(crate) is_json: bool,
 }
 
+/// The arguments of `view-query`, which keeps custom views of typed memories.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ViewQueryArgs {
+pub(crate) struct CustomViewArgs {
     pub(crate) db: Option<PathBuf>,
-    pub(crate) task: ViewTask,
+    pub(crate) task: CustomViewTask,
     pub(crate) is_json: bool,
 }
 
-/// The task of `view-query`.
+/// The task of `view-query`: list, define or remove a custom view.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ViewTask {
+pub(crate) enum CustomViewTask {
     List,
     /// Name and conditions, `name=value` each.
     Define(String, Vec<String>),
@@ -306,13 +308,13 @@ pub(crate) struct RestoreArgs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ExportArgs {
     pub(crate) db: Option<PathBuf>,
-    pub(crate) target: ExportFormat,
+    pub(crate) target: ExportDestination,
     pub(crate) is_force: bool,
 }
 
-/// The format of an export, and its place.
+/// The destination of an export, with the format that is written there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ExportFormat {
+pub(crate) enum ExportDestination {
     /// Everything, in a file or on standard output.
     Lines(Option<PathBuf>),
     /// Typed memories, in the files of the agent memory format below a folder.
@@ -355,7 +357,7 @@ pub(crate) struct SetupArgs {
     /// The clients; without any, those that are installed are shown.
     pub(crate) clients: SetupClients,
     /// The scope; `None`: the project's, or the user's in clients that have no other.
-    pub(crate) scope: Option<Scope>,
+    pub(crate) scope: Option<ProjectOrUser>,
     pub(crate) db: Option<PathBuf>,
     /// A second memory that the server searches, too.
     pub(crate) also: Option<PathBuf>,
@@ -403,7 +405,7 @@ pub(crate) struct HookArgs {
     pub(crate) client: Option<String>,
     pub(crate) db: Option<PathBuf>,
     /// The scope of the memory, where none is named.
-    pub(crate) scope: Option<Scope>,
+    pub(crate) scope: Option<ProjectOrUser>,
     pub(crate) budget: Option<u32>,
     /// The mistake.
     pub(crate) problem: Option<String>,

@@ -7,7 +7,7 @@ use lexopt::Parser;
 use lexopt::prelude::*;
 
 use super::command::{
-    BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, ExportFormat, GcArgs,
+    BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, ExportDestination, GcArgs,
     ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs, RememberArgs, RestoreArgs,
     SalvageArgs, SearchArgs, ServeArgs,
 };
@@ -326,11 +326,11 @@ pub(super) fn export(parser: &mut Parser, mut db: Option<PathBuf>) -> ParsedComm
     let target = match format.as_deref() {
         None => {
             let dest = at_most_one("export", values)?.filter(|it| it != "-");
-            ExportFormat::Lines(dest.map(PathBuf::from))
+            ExportDestination::Lines(dest.map(PathBuf::from))
         }
         Some(AGENT_MEMORY) => {
             let what = format!("the folder for the files of `--format {AGENT_MEMORY}`");
-            ExportFormat::AgentMemory(one("export", values, &what)?.into())
+            ExportDestination::AgentMemory(one("export", values, &what)?.into())
         }
         Some(MARKDOWN) if is_force => {
             let what = format!("`--format {MARKDOWN}` replaces nothing: leave `--force` out, and");
@@ -338,12 +338,12 @@ pub(super) fn export(parser: &mut Parser, mut db: Option<PathBuf>) -> ParsedComm
         }
         Some(MARKDOWN) => {
             let what = format!("the folder for the files of `--format {MARKDOWN}`");
-            ExportFormat::Markdown(one("export", values, &what)?.into())
+            ExportDestination::Markdown(one("export", values, &what)?.into())
         }
         Some(REMIND) => {
             let what = format!("the file for `--format {REMIND}`, or `-`");
             let dest = Some(one("export", values, &what)?).filter(|it| it != "-");
-            ExportFormat::Remind(dest.map(PathBuf::from))
+            ExportDestination::Remind(dest.map(PathBuf::from))
         }
         Some(other) => {
             let known = format!("`{MARKDOWN}`, `{AGENT_MEMORY}` and `{REMIND}`");

@@ -7,16 +7,16 @@ use serde_json::{Map, Value};
 /// A command about knowledge, with the arguments of its request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnowledgeArgs {
-    pub(crate) task: KnowledgeTask,
+    pub(crate) task: KnowledgeCommand,
     pub(crate) arguments: Map<String, Value>,
     pub(crate) input: KnowledgeTextSource,
     pub(crate) db: Option<PathBuf>,
     pub(crate) is_json: bool,
 }
 
-/// The request of a command.
+/// The command about knowledge that was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KnowledgeTask {
+pub(crate) enum KnowledgeCommand {
     Recall,
     Review,
     Apply,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 use super::UsageError;
 use super::command::Command;
 use super::command_parsers::{ParsedCommand, otherwise};
-use super::knowledge_args::{KnowledgeArgs, KnowledgeTask, KnowledgeTextSource};
+use super::knowledge_args::{KnowledgeArgs, KnowledgeCommand, KnowledgeTextSource};
 
 /// The form of a flag's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ enum FlagForm {
 /// A row of [`KNOWLEDGE_COMMANDS`]: the name, the request, the argument that words are, the flags.
 type CommandRow = (
     &'static str,
-    KnowledgeTask,
+    KnowledgeCommand,
     Option<&'static str>,
     &'static [(&'static str, &'static str, FlagForm)],
 );
@@ -35,7 +35,7 @@ use FlagForm::{Number, Switch, Text, Texts};
 const KNOWLEDGE_COMMANDS: &[CommandRow] = &[
     (
         "recall",
-        KnowledgeTask::Recall,
+        KnowledgeCommand::Recall,
         Some("query"),
         &[
             ("entity", "entity", Text),
@@ -51,7 +51,7 @@ const KNOWLEDGE_COMMANDS: &[CommandRow] = &[
     ),
     (
         "review",
-        KnowledgeTask::Review,
+        KnowledgeCommand::Review,
         None,
         &[
             ("task", "task", Text),
@@ -62,13 +62,13 @@ const KNOWLEDGE_COMMANDS: &[CommandRow] = &[
     ),
     (
         "apply",
-        KnowledgeTask::Apply,
+        KnowledgeCommand::Apply,
         None,
         &[("base", "base", Number), ("key", "key", Text), ("dry-run", "dry_run", Switch)],
     ),
     (
         "consolidate",
-        KnowledgeTask::Consolidate,
+        KnowledgeCommand::Consolidate,
         None,
         &[
             ("topic", "topic", Text),
@@ -77,10 +77,10 @@ const KNOWLEDGE_COMMANDS: &[CommandRow] = &[
             ("worksheet", "worksheet", Switch),
         ],
     ),
-    ("undo", KnowledgeTask::Undo, None, &[]),
+    ("undo", KnowledgeCommand::Undo, None, &[]),
     (
         "ingest",
-        KnowledgeTask::Ingest,
+        KnowledgeCommand::Ingest,
         Some("content"),
         &[
             ("source", "source", Text),
@@ -89,9 +89,9 @@ const KNOWLEDGE_COMMANDS: &[CommandRow] = &[
             ("flush", "flush", Switch),
         ],
     ),
-    ("conflicts", KnowledgeTask::Conflicts, None, &[("status", "status", Text)]),
-    ("topics", KnowledgeTask::Topics, None, &[]),
-    ("entities", KnowledgeTask::Entities, None, &[]),
+    ("conflicts", KnowledgeCommand::Conflicts, None, &[("status", "status", Text)]),
+    ("topics", KnowledgeCommand::Topics, None, &[]),
+    ("entities", KnowledgeCommand::Entities, None, &[]),
 ];
 
 /// Parses the arguments of the command of that name.
@@ -106,13 +106,13 @@ pub(super) fn parse(name: &str, parser: &mut Parser, mut db: Option<PathBuf>) ->
     while let Some(arg) = parser.next()? {
         let flag = match &arg {
             Long(flag) => Some((*flag).to_owned()),
-            Short('e') if task == KnowledgeTask::Recall => Some("entity".to_owned()),
+            Short('e') if task == KnowledgeCommand::Recall => Some("entity".to_owned()),
             _ => None,
         };
         match (flag.as_deref(), arg) {
             (Some("db"), _) => db = Some(parser.value()?.into()),
             (Some("json"), _) => is_json = true,
-            (Some("file"), _) | (None, Short('f')) if task == KnowledgeTask::Apply => {
+            (Some("file"), _) | (None, Short('f')) if task == KnowledgeCommand::Apply => {
                 let file = parser.value()?;
                 input = match file == "-" {
                     true => KnowledgeTextSource::Stdin,
@@ -129,7 +129,7 @@ pub(super) fn parse(name: &str, parser: &mut Parser, mut db: Option<PathBuf>) ->
     }
     match (words.join(" "), words_are) {
         (text, _) if words.is_empty() && text.is_empty() => (),
-        (text, _) if text == "-" && task != KnowledgeTask::Recall => {
+        (text, _) if text == "-" && task != KnowledgeCommand::Recall => {
             input = KnowledgeTextSource::Stdin
         }
         (text, Some(key)) => drop(arguments.insert(key.to_owned(), text.into())),
@@ -137,11 +137,11 @@ pub(super) fn parse(name: &str, parser: &mut Parser, mut db: Option<PathBuf>) ->
             return Err(UsageError(format!("`{name}` does not take `{text}`")));
         }
     }
-    if task == KnowledgeTask::Apply && input == KnowledgeTextSource::None {
+    if task == KnowledgeCommand::Apply && input == KnowledgeTextSource::None {
         input = KnowledgeTextSource::Stdin;
     }
     let has_text = ["content", "flush"].iter().any(|it| arguments.contains_key(*it));
-    if task == KnowledgeTask::Ingest && input == KnowledgeTextSource::None && !has_text {
+    if task == KnowledgeCommand::Ingest && input == KnowledgeTextSource::None && !has_text {
         let what = "`ingest` needs the text to keep, `-` for standard input, or `--flush`";
         return Err(UsageError(what.to_owned()));
     }

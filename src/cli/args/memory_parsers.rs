@@ -6,7 +6,7 @@ use lexopt::Parser;
 use lexopt::prelude::*;
 
 use super::UsageError;
-use super::command::{ArchiveMemoriesArgs, Command, ViewQueryArgs, ViewTask};
+use super::command::{ArchiveMemoriesArgs, Command, CustomViewArgs, CustomViewTask};
 use super::command_parsers::{ParsedCommand, otherwise};
 use super::value_parsers::parse_number;
 
@@ -45,11 +45,11 @@ pub(super) fn view_query(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed
     }
     let mut values = values.into_iter();
     let task = match (removed, values.next(), values.next()) {
-        (Some(name), None, _) => ViewTask::Remove(name),
+        (Some(name), None, _) => CustomViewTask::Remove(name),
         (Some(_), Some(extra), _) => {
             return Err(UsageError(format!("`--remove NAME` takes no `{extra}`")));
         }
-        (None, None, _) => ViewTask::List,
+        (None, None, _) => CustomViewTask::List,
         (None, Some(name), None) => {
             let why = format!("`view-query {name}` needs conditions: 'type=task tags=python'");
             return Err(UsageError(why));
@@ -61,10 +61,10 @@ pub(super) fn view_query(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed
                 // The shell has taken the quotes away.
                 false => std::iter::once(first).chain(rest).collect(),
             };
-            ViewTask::Define(name, words)
+            CustomViewTask::Define(name, words)
         }
     };
-    Ok(Command::ViewQuery(ViewQueryArgs { db, task, is_json }))
+    Ok(Command::ViewQuery(CustomViewArgs { db, task, is_json }))
 }
 
 /// Splits a text at white space outside of quotes, which it takes away.

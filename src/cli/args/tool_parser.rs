@@ -7,7 +7,7 @@ use lexopt::prelude::*;
 use serde_json::{Map, Value as Json};
 
 use super::UsageError;
-use super::command::{Command, StdinArgument, ToolArgs};
+use super::command::{ArgumentFromStdin, Command, ToolArgs};
 use super::command_parsers::{ParsedCommand, otherwise};
 use crate::surface::tool_named;
 
@@ -126,7 +126,7 @@ pub(super) fn parse(name: &str, parser: &mut Parser, mut db: Option<PathBuf>) ->
         }
     }
     let mut args =
-        ToolArgs { tool: command.tool, arguments, input: StdinArgument::None, db, is_json };
+        ToolArgs { tool: command.tool, arguments, input: ArgumentFromStdin::None, db, is_json };
     args.take(command, values)?;
     Ok(Command::Tool(args))
 }
@@ -162,7 +162,7 @@ impl ToolArgs {
         for (value, argument) in values.into_iter().zip(command.values) {
             let is_last = command.values.last() == Some(argument);
             if is_last && value == "-" && matches!(command.rest, ExtraValues::Words) {
-                self.input = StdinArgument::Stdin(argument);
+                self.input = ArgumentFromStdin::Stdin(argument);
             } else {
                 self.arguments.insert((*argument).to_owned(), Json::from(value));
             }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use super::UsageError;
-use super::client_and_scope::{CLIENTS, Client, Scope};
+use super::client_and_scope::{CLIENTS, Client, ProjectOrUser};
 use super::command::{ColorWhen, SharedFlag, Shell};
 use crate::model::clock::Millis;
 use crate::settings::config::{Transport, positive_duration};
@@ -87,9 +87,9 @@ pub(super) fn parse_client(name: &OsString) -> Result<Client, UsageError> {
     })
 }
 
-pub(super) fn parse_scope(name: &OsString) -> Result<Scope, UsageError> {
-    name.to_str().and_then(Scope::parse).ok_or_else(|| {
-        let names = Scope::NAMES.join("` or `");
+pub(super) fn parse_scope(name: &OsString) -> Result<ProjectOrUser, UsageError> {
+    name.to_str().and_then(ProjectOrUser::parse).ok_or_else(|| {
+        let names = ProjectOrUser::NAMES.join("` or `");
         UsageError(format!("`--scope` needs `{names}`, not `{}`", name.to_string_lossy()))
     })
 }

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use lexopt::Parser;
 use lexopt::prelude::*;
 
-use super::command::{Command, ViewArgs};
+use super::command::{BrowserViewArgs, Command};
 use super::command_parsers::{ParsedCommand, otherwise};
 use super::value_parsers::{RawSharedFlags, shared_url};
 
 pub(super) fn view(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
-    let mut args = ViewArgs { db, ..ViewArgs::default() };
+    let mut args = BrowserViewArgs { db, ..BrowserViewArgs::default() };
     let mut shared = RawSharedFlags::default();
     while let Some(arg) = parser.next()? {
         match arg {

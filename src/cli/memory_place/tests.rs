@@ -19,11 +19,11 @@ impl Scratch {
         scratch
     }
 
-    fn around(&self, from: &str) -> SearchFolders {
+    fn around(&self, from: &str) -> MemoryLookupFolders {
         let root = self.0.path();
         let home = root.join("home");
         let data = Some(home.join(".local/share"));
-        SearchFolders { folder: root.join(from), home: Some(home), data }
+        MemoryLookupFolders { folder: root.join(from), home: Some(home), data }
     }
 
     fn shown(&self, path: &Path) -> String {
@@ -34,7 +34,7 @@ impl Scratch {
     }
 
     /// Returns the place as text: its path, and its rule.
-    fn found(&self, from: &str, scope: Option<Scope>) -> String {
+    fn found(&self, from: &str, scope: Option<ProjectOrUser>) -> String {
         match self.around(from).find(scope) {
             Ok(None) => "none".to_owned(),
             Ok(Some(place)) => format!("{} ({:?})", self.shown(&place.path), place.origin),
@@ -79,10 +79,10 @@ fn the_nearest_memory_is_the_one() {
 #[test]
 fn a_scope_finds_only_its_own() {
     for (files, scope, expected) in [
-        (&[USER][..], Scope::Project, "none"),
-        (&[OWN], Scope::User, "none"),
-        (&[NOTES, USER], Scope::User, "ROOT/home/.local/share/remindb/memory.db (User)"),
-        (&[OWN, USER], Scope::Project, ".remindb/memory.db (Project)"),
+        (&[USER][..], ProjectOrUser::Project, "none"),
+        (&[OWN], ProjectOrUser::User, "none"),
+        (&[NOTES, USER], ProjectOrUser::User, "ROOT/home/.local/share/remindb/memory.db (User)"),
+        (&[OWN, USER], ProjectOrUser::Project, ".remindb/memory.db (Project)"),
     ] {
         assert_eq!(Scratch::with(files).found("project", Some(scope)), expected, "{files:?}");
     }

@@ -18,7 +18,7 @@ use super::edit_types::Grant;
 use super::json_settings::ServersPath;
 use super::json_spans::JsonDialect;
 use super::supported_clients::{BaseDir, ClientFolders, PathFromBase};
-use crate::cli::args::{Client, HookEvent, Scope};
+use crate::cli::args::{Client, HookEvent, ProjectOrUser};
 
 /// The value of a hook in the list of what is connected.
 pub(super) const INSTALLED: &str = "installed";
@@ -192,7 +192,7 @@ impl HookCommand {
 /// Returns the hooks of a client; `None` where it has none.
 pub(super) fn hooks_of(
     client: Client,
-    scope: Scope,
+    scope: ProjectOrUser,
     at: &ClientFolders,
     command: &HookCommand,
 ) -> Option<HookPlacement> {
@@ -204,7 +204,7 @@ pub(super) fn hooks_of(
                 Grant::elements(&["hooks", name], vec![json!({"hooks": [hook]})])
             };
             let lines = events.iter().map(|(_, event)| command.line(client, *event));
-            let trusted = (client == Client::GeminiCli && scope == Scope::Project)
+            let trusted = (client == Client::GeminiCli && scope == ProjectOrUser::Project)
                 .then(|| trust_record(at, lines));
             HookPlacement::InSettings { path, grants: events.iter().map(grant).collect(), trusted }
         }
@@ -236,11 +236,11 @@ fn trust_record(at: &ClientFolders, commands: impl Iterator<Item = String>) -> H
 }
 
 /// Returns the file that holds the hooks of a client.
-pub(super) fn file_of(client: Client, scope: Scope, at: &ClientFolders) -> Option<PathBuf> {
+pub(super) fn file_of(client: Client, scope: ProjectOrUser, at: &ClientFolders) -> Option<PathBuf> {
     let row = row(client)?;
     Some(at.path(match scope {
-        Scope::Project => row.project,
-        Scope::User => row.user,
+        ProjectOrUser::Project => row.project,
+        ProjectOrUser::User => row.user,
     }))
 }
 

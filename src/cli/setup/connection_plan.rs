@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use super::client_hooks::HookCommand;
 use super::server_connection::{ServerConnection, TokenSource};
 use super::{UserFolders, file_edits, path_in};
-use crate::cli::args::{Client, Scope, SetupArgs};
-use crate::cli::memory_place::{MemoryPlace, OF_USER, PlaceOrigin, SearchFolders};
+use crate::cli::args::{Client, ProjectOrUser, SetupArgs};
+use crate::cli::memory_place::{MemoryLookupFolders, MemoryPlace, OF_USER, PlaceOrigin};
 use crate::cli::{CommandError, absolute};
 
 /// The program's name on the `PATH`.
@@ -32,7 +32,7 @@ pub(super) struct ConnectionPlan {
 pub(super) struct ConnectionPlanRequest<'a> {
     pub(super) args: &'a SetupArgs,
     pub(super) client: Client,
-    pub(super) scope: Scope,
+    pub(super) scope: ProjectOrUser,
     pub(super) home: &'a UserFolders,
 }
 
@@ -44,8 +44,8 @@ pub(super) fn launch(job: ConnectionPlanRequest<'_>) -> Result<ConnectionPlan, C
     let words = vec!["serve".to_owned()];
     let mut writer = ServerArgsBuilder { job, words, notes: Vec::new(), compiled: None };
     let memory = match job.scope {
-        Scope::Project => writer.memory_of_project()?,
-        Scope::User => writer.memory_of_user()?,
+        ProjectOrUser::Project => writer.memory_of_project()?,
+        ProjectOrUser::User => writer.memory_of_user()?,
     };
     match &job.args.also {
         Some(path) if path.as_os_str() == OF_USER => {
@@ -75,7 +75,7 @@ fn http(job: ConnectionPlanRequest<'_>, url: &str) -> Result<ConnectionPlan, Com
         return Err(CommandError::Because(what));
     }
     let token = match (&job.args.token, &job.args.token_env) {
-        (Some(_), _) if job.scope == Scope::Project => {
+        (Some(_), _) if job.scope == ProjectOrUser::Project => {
             let what = "others see the settings of a project; name a variable with --token-env, \
                         or add --scope user";
             return Err(CommandError::Because(what.to_owned()));
@@ -117,8 +117,8 @@ impl ServerArgsBuilder<'_> {
             self.path("--db", &memory)?;
             return Ok(memory);
         }
-        let around = SearchFolders::of_process()?;
-        let found = around.find(Some(Scope::Project))?;
+        let around = MemoryLookupFolders::of_process()?;
+        let found = around.find(Some(ProjectOrUser::Project))?;
         let place = found.unwrap_or_else(|| around.new_in_project());
         let memory = absolute(&place.path)?;
         if place.origin == PlaceOrigin::Below {
@@ -143,7 +143,7 @@ impl ServerArgsBuilder<'_> {
             ));
         }
         let Some(source) = named.or_else(|| self.compiled.clone()) else {
-            if self.job.scope == Scope::Project {
+            if self.job.scope == ProjectOrUser::Project {
                 let what = "no folder of notes is kept compiled; --source FOLDER does that";
                 self.notes.push(what.to_owned());
             }
@@ -159,8 +159,8 @@ impl ServerArgsBuilder<'_> {
     /// Adds a flag with a path, relative to the project where its settings need it.
     fn path(&mut self, flag: &str, path: &Path) -> Result<(), CommandError> {
         let inside = match self.job.scope {
-            Scope::Project => path.strip_prefix(&self.job.home.folders.project).ok(),
-            Scope::User => None,
+            ProjectOrUser::Project => path.strip_prefix(&self.job.home.folders.project).ok(),
+            ProjectOrUser::User => None,
         };
         let text = match (inside, self.job.client.project_variable()) {
             (None, _) => utf8(path)?,
@@ -168,7 +168,7 @@ impl ServerArgsBuilder<'_> {
             (Some(inside), None) => utf8(inside)?,
             (Some(inside), Some(variable)) => utf8(&Path::new(variable).join(inside))?,
         };
-        if self.job.scope == Scope::Project && inside.is_none() {
+        if self.job.scope == ProjectOrUser::Project && inside.is_none() {
             let path = path.display();
             self.notes.push(format!("`{path}` is a path of this machine; others need their own"));
         }
@@ -180,7 +180,7 @@ impl ServerArgsBuilder<'_> {
     fn program(&mut self) -> Result<String, CommandError> {
         let this = env::current_exe()
             .map_err(|error| CommandError::Because(format!("cannot find this program: {error}")))?;
-        if self.job.scope == Scope::User {
+        if self.job.scope == ProjectOrUser::User {
             return utf8(&this);
         }
         if self.job.home.folders.program(PROGRAM).is_none() {

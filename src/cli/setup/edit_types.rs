@@ -26,16 +26,16 @@ pub(super) struct EditedSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Grant {
     pub(super) at: Vec<String>,
-    pub(super) gives: PermissionValue,
+    pub(super) gives: GrantInsertion,
     /// Number of objects and lists on the path that were created for it.
     #[serde(default)]
     pub(super) n_made: usize,
 }
 
-/// The value of a [`Grant`].
+/// The insertion that a [`Grant`] makes at its path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum PermissionValue {
+pub(super) enum GrantInsertion {
     /// Elements added to a list.
     Items(Vec<Value>),
     /// The value of a key that was not set.
@@ -74,22 +74,20 @@ impl Grant {
 
     /// Returns elements of any kind for a list.
     pub(super) fn elements(at: &[&str], items: Vec<Value>) -> Grant {
-        Grant { at: owned(at), gives: PermissionValue::Items(items), n_made: 0 }
+        Grant { at: owned(at), gives: GrantInsertion::Items(items), n_made: 0 }
     }
 
     pub(super) fn value(at: &[&str], value: Value) -> Grant {
-        Grant { at: owned(at), gives: PermissionValue::Value(value), n_made: 0 }
+        Grant { at: owned(at), gives: GrantInsertion::Value(value), n_made: 0 }
     }
 
     /// Returns the part of it that `wanted` has, too.
     fn within(&self, wanted: &[Grant]) -> Option<Grant> {
         let wanted = wanted.iter().find(|it| it.at == self.at)?;
         let gives = match (&self.gives, &wanted.gives) {
-            (PermissionValue::Items(items), PermissionValue::Items(wanted)) => {
-                PermissionValue::Items(
-                    items.iter().filter(|it| wanted.contains(it)).cloned().collect(),
-                )
-            }
+            (GrantInsertion::Items(items), GrantInsertion::Items(wanted)) => GrantInsertion::Items(
+                items.iter().filter(|it| wanted.contains(it)).cloned().collect(),
+            ),
             (mine, wanted) if mine == wanted => mine.clone(),
             _ => return None,
         };
@@ -100,12 +98,12 @@ impl Grant {
     fn without(&self, kept: &[Grant]) -> Option<Grant> {
         let Some(kept) = self.within(kept) else { return Some(self.clone()) };
         match (&self.gives, &kept.gives) {
-            (PermissionValue::Items(items), PermissionValue::Items(kept)) => {
+            (GrantInsertion::Items(items), GrantInsertion::Items(kept)) => {
                 let rest = items.iter().filter(|it| !kept.contains(it)).cloned();
                 let rest: Vec<Value> = rest.collect();
                 // The list stays, since other items remain in it.
                 let n_made = if kept.is_empty() { self.n_made } else { 0 };
-                let gives = PermissionValue::Items(rest.clone());
+                let gives = GrantInsertion::Items(rest.clone());
                 (!rest.is_empty()).then(|| Grant { gives, n_made, ..self.clone() })
             }
             _ => None,
@@ -113,13 +111,13 @@ impl Grant {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        matches!(&self.gives, PermissionValue::Items(items) if items.is_empty())
+        matches!(&self.gives, GrantInsertion::Items(items) if items.is_empty())
     }
 
     /// Merges another grant for the same path.
     fn join(&mut self, other: &Grant) {
         self.n_made = self.n_made.max(other.n_made);
-        if let (PermissionValue::Items(items), PermissionValue::Items(others)) =
+        if let (GrantInsertion::Items(items), GrantInsertion::Items(others)) =
             (&mut self.gives, &other.gives)
         {
             let new = others.iter().filter(|it| !items.contains(it)).cloned();

@@ -11,12 +11,12 @@ use super::manifest::{LoadedManifest, PriorCopy, SetupRecord, WrittenFile, remov
 use super::plan::{self, EarlierFileRecord, FileStep, SettingsAddition};
 use super::report::{SetupReport, StepResult};
 use super::server_connection::{
-    FileGrants, ServerConnection, TokenSource, ToolGrants, server_name,
+    GrantsWithFile, ServerConnection, TokenSource, ToolsByPermission, server_name,
 };
 use super::supported_clients::ClientPaths;
 use super::{SKILLS, UserFolders, scope_of};
-use crate::cli::args::{Client, Scope, SetupArgs};
-use crate::cli::{CommandError, Context};
+use crate::cli::args::{Client, ProjectOrUser, SetupArgs};
+use crate::cli::{CommandContext, CommandError};
 use crate::mcp::Tool;
 use crate::query::OutputFormat;
 use crate::server::remindb_folder::{OWN_FOLDER, make_private_folder};
@@ -26,7 +26,7 @@ use crate::surface::ToolRunner;
 pub(super) struct SetupJob<'a> {
     pub(super) args: &'a SetupArgs,
     pub(super) client: Client,
-    pub(super) scope: Scope,
+    pub(super) scope: ProjectOrUser,
     pub(super) places: &'static ClientPaths,
     pub(super) home: &'a UserFolders,
     ledger_file: LoadedManifest,
@@ -41,7 +41,7 @@ impl<'a> SetupJob<'a> {
         args: &'a SetupArgs,
         client: Client,
         home: &'a UserFolders,
-        context: &Context<'_>,
+        context: &CommandContext<'_>,
     ) -> Result<SetupJob<'a>, CommandError> {
         let scope = scope_of(args, client);
         let Some(places) = client.places(scope) else {
@@ -109,7 +109,8 @@ impl<'a> SetupJob<'a> {
 
     /// Explains how to keep a client from running the hooks of another beside its own.
     fn said_twice(&self) -> Option<String> {
-        let other = client_hooks::twin(self.client).filter(|_| self.scope == Scope::Project)?;
+        let other =
+            client_hooks::twin(self.client).filter(|_| self.scope == ProjectOrUser::Project)?;
         let path = client_hooks::file_of(other, self.scope, &self.home.folders)?;
         let text = self.read(&path).ok()?.text?;
         (client_hooks::status(other, &text) == Some(client_hooks::INSTALLED)).then(|| {
@@ -125,7 +126,7 @@ impl<'a> SetupJob<'a> {
     fn plan(
         &self,
         connection: ServerConnection,
-        grants: &FileGrants,
+        grants: &GrantsWithFile,
         hooks: Option<&HookPlacement>,
     ) -> Result<Vec<FileStep>, CommandError> {
         let (client, folders) = (self.client, &self.home.folders);
@@ -161,7 +162,7 @@ impl<'a> SetupJob<'a> {
     fn additions(
         &self,
         of_server: PathBuf,
-        (elsewhere, grants): &FileGrants,
+        (elsewhere, grants): &GrantsWithFile,
         hooks: Option<&HookPlacement>,
     ) -> Vec<(PathBuf, Vec<Grant>)> {
         let mut files = vec![(of_server.clone(), Vec::new())];
@@ -215,7 +216,10 @@ impl<'a> SetupJob<'a> {
         let found = self.read(&folders.path(own).join(below))?;
         let known = manifest.like(&self.setup).and_then(|it| it.record(&found.path));
         if known.is_none() {
-            let of_user = self.client.places(Scope::User).filter(|_| self.scope == Scope::Project);
+            let of_user = self
+                .client
+                .places(ProjectOrUser::User)
+                .filter(|_| self.scope == ProjectOrUser::Project);
             let of_user = of_user.into_iter().flat_map(|it| it.skills.iter().chain(it.also_reads));
             for at in [&own].into_iter().chain(self.places.also_reads).chain(of_user) {
                 let path = folders.path(*at).join(below);
@@ -321,17 +325,17 @@ impl<'a> SetupJob<'a> {
     fn read(&self, path: &Path) -> Result<CurrentFile, CommandError> {
         // Files of a project must not redirect writes out of it.
         let project = self.home.folders.project.as_path();
-        let is_inside = self.scope == Scope::Project && path.starts_with(project);
+        let is_inside = self.scope == ProjectOrUser::Project && path.starts_with(project);
         file_edits::read(path, is_inside.then_some(project))
     }
 }
 
 /// Returns the tools that the server will offer, by whether their effect can be undone.
-pub(super) fn offered_tools(args: &SetupArgs) -> ToolGrants {
+pub(super) fn offered_tools(args: &SetupArgs) -> ToolsByPermission {
     let offered = args.tools.unwrap_or_default().tools(OutputFormat::Text);
     let (allowed, asked) = offered.iter().partition::<Vec<_>, _>(|it| it.effect.is_undoable());
     let names = |tools: Vec<&Tool<ToolRunner>>| tools.iter().map(|it| it.name).collect();
-    ToolGrants { allowed: names(allowed), asked: names(asked) }
+    ToolsByPermission { allowed: names(allowed), asked: names(asked) }
 }
 
 /// Folders and copies made before the first file was changed.

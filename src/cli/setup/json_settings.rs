@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::edit_types::{EditRefusal, EditedSettings, Grant, PermissionValue, ServerEntry};
-use super::json_spans::{self, JsonDialect, JsonItem, JsonKind, JsonMember};
+use super::edit_types::{EditRefusal, EditedSettings, Grant, GrantInsertion, ServerEntry};
+use super::json_spans::{self, JsonChild, JsonDialect, JsonItem, JsonKind};
 
 /// The place of servers in a settings file.
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +99,7 @@ pub(super) fn fields(text: &str, place: ServersPath, name: &str) -> Option<Vec<(
     let root = read(text, place.dialect).ok()?;
     let (container, _) = servers(&root, place, name).ok()??;
     let entry = member(&container.item, name, place.container).ok()??;
-    let value = |it: &JsonMember| {
+    let value = |it: &JsonChild| {
         let text = &text[it.item.span.clone()];
         serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
     };
@@ -136,15 +136,15 @@ fn grant_one(
         let Some(found) = member(at, key, owner)? else {
             let value = style.nested(rest, &grant.gives, depth + 1);
             let text = insert(text, at, Some(key), &value, (&style, depth));
-            let is_list = matches!(grant.gives, PermissionValue::Items(_));
+            let is_list = matches!(grant.gives, GrantInsertion::Items(_));
             let n_made = rest.len() + usize::from(is_list);
             return Ok((text, Some(Grant { n_made, ..grant.clone() })));
         };
         match (&grant.gives, rest) {
-            (PermissionValue::Items(items), []) => return add(text, dialect, grant, items),
+            (GrantInsertion::Items(items), []) => return add(text, dialect, grant, items),
             // The user has decided already, for this key or for all below it.
-            (PermissionValue::Value(_), []) => break,
-            (PermissionValue::Value(_), _) if found.item.kind != JsonKind::Object => break,
+            (GrantInsertion::Value(_), []) => break,
+            (GrantInsertion::Value(_), _) if found.item.kind != JsonKind::Object => break,
             _ => (at, owner) = (&found.item, key),
         }
     }
@@ -174,7 +174,7 @@ fn add(
         }
     }
     let part =
-        (!new.is_empty()).then(|| Grant { gives: PermissionValue::Items(new), ..grant.clone() });
+        (!new.is_empty()).then(|| Grant { gives: GrantInsertion::Items(new), ..grant.clone() });
     Ok((text, part))
 }
 
@@ -187,13 +187,13 @@ pub(super) fn revoke(
     let mut text = text.to_owned();
     for grant in grants.iter().rev() {
         let values = match &grant.gives {
-            PermissionValue::Items(items) => items.clone(),
-            PermissionValue::Value(value) => vec![value.clone()],
+            GrantInsertion::Items(items) => items.clone(),
+            GrantInsertion::Value(value) => vec![value.clone()],
         };
         for value in &values {
             text = revoke_one(&text, dialect, grant, value)?;
         }
-        let is_list = matches!(grant.gives, PermissionValue::Items(_));
+        let is_list = matches!(grant.gives, GrantInsertion::Items(_));
         let n_above = grant.at.len() - usize::from(!is_list);
         for n_keys in (n_above.saturating_sub(grant.n_made)..n_above).rev() {
             text = prune(&text, dialect, &grant.at[..=n_keys])?;
@@ -210,12 +210,12 @@ fn revoke_one(
 ) -> Result<String, EditRefusal> {
     let root = read(text, dialect)?;
     let holder = match &grant.gives {
-        PermissionValue::Items(_) => &grant.at[..],
-        PermissionValue::Value(_) => &grant.at[..grant.at.len() - 1],
+        GrantInsertion::Items(_) => &grant.at[..],
+        GrantInsertion::Value(_) => &grant.at[..grant.at.len() - 1],
     };
     let last = grant.at.last().map_or("", String::as_str);
     let Some((holder, _)) = find(&root, holder)? else { return Ok(text.to_owned()) };
-    let is_it = |it: &&JsonMember| {
+    let is_it = |it: &&JsonChild| {
         (holder.kind == JsonKind::List || it.key == last) && is_value(text, &it.item, value)
     };
     Ok(match holder.members.iter().find(is_it) {
@@ -267,7 +267,7 @@ fn servers<'a>(
     root: &'a JsonItem,
     place: ServersPath,
     name: &str,
-) -> Result<Option<(&'a JsonMember, usize)>, EditRefusal> {
+) -> Result<Option<(&'a JsonChild, usize)>, EditRefusal> {
     let Some(outer) = member(root, place.container, "the file")? else {
         return Ok(None);
     };
@@ -278,7 +278,7 @@ fn servers<'a>(
         _ => None,
     };
     // A server may have the name of the object.
-    let is_holder = |it: &&JsonMember| {
+    let is_holder = |it: &&JsonChild| {
         it.item.kind == JsonKind::Object && it.item.members.iter().all(|field| field.key != "type")
     };
     Ok(Some(inner.filter(is_holder).map_or((outer, 1), |inner| (inner, 2))))
@@ -307,7 +307,7 @@ fn member<'a>(
     item: &'a JsonItem,
     key: &str,
     owner: &str,
-) -> Result<Option<&'a JsonMember>, EditRefusal> {
+) -> Result<Option<&'a JsonChild>, EditRefusal> {
     if item.kind != JsonKind::Object {
         return Err(EditRefusal::broken(item.span.start, format!("`{owner}` is not an object")));
     }
@@ -341,7 +341,7 @@ fn insert(
     let is_inline = key.is_none() && !inside.contains('\n');
     let mut out = String::with_capacity(text.len() + value.len() + 80);
     match holder.members.last() {
-        Some(JsonMember { item, comma: None, .. }) => {
+        Some(JsonChild { item, comma: None, .. }) => {
             out.push_str(&text[..item.span.end]);
             out.push(',');
             out.push_str(&text[item.span.end..end]);
@@ -472,18 +472,18 @@ impl JsonStyle {
     }
 
     /// Formats the value of a permission below keys that do not exist yet.
-    fn nested(&self, keys: &[String], gives: &PermissionValue, depth: usize) -> String {
+    fn nested(&self, keys: &[String], gives: &GrantInsertion, depth: usize) -> String {
         match (keys.split_first(), gives) {
             (Some((key, rest)), _) => {
                 self.object(&[(key, self.nested(rest, gives, depth + 1))], depth)
             }
-            (None, PermissionValue::Items(items))
+            (None, GrantInsertion::Items(items))
                 if 1 < items.len() || items.iter().any(Value::is_object) =>
             {
                 self.lines(["[", "]"], items.iter().map(inline).collect(), depth)
             }
-            (None, PermissionValue::Items(items)) => inline(&items.as_slice().into()),
-            (None, PermissionValue::Value(value)) => inline(value),
+            (None, GrantInsertion::Items(items)) => inline(&items.as_slice().into()),
+            (None, GrantInsertion::Value(value)) => inline(value),
         }
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct JsonItem {
     pub(super) span: Range<usize>,
     pub(super) kind: JsonKind,
     /// Members of an object, or elements of a list.
-    pub(super) members: Vec<JsonMember>,
+    pub(super) members: Vec<JsonChild>,
 }
 
 /// The kind of a value.
@@ -43,7 +43,7 @@ pub(super) enum JsonKind {
 
 /// A member of an object, or an element of a list.
 #[derive(Debug)]
-pub(super) struct JsonMember {
+pub(super) struct JsonChild {
     /// The key; empty for an element.
     pub(super) key: String,
     /// The offset of its first byte.
@@ -83,16 +83,16 @@ impl JsonSpanBuilder {
         let span = self.start + value.start()..self.start + value.end();
         let (kind, mut members) = match value {
             Value::Object(object) => {
-                let members = object.properties.iter().map(|it| JsonMember {
+                let members = object.properties.iter().map(|it| JsonChild {
                     key: it.name.as_str().to_owned(),
                     at: self.start + it.range.start,
                     item: self.item(&it.value),
                     comma: None,
                 });
-                (JsonKind::Object, members.collect::<Vec<JsonMember>>())
+                (JsonKind::Object, members.collect::<Vec<JsonChild>>())
             }
             Value::Array(list) => {
-                let members = list.elements.iter().map(|it| JsonMember {
+                let members = list.elements.iter().map(|it| JsonChild {
                     key: String::new(),
                     at: self.start + it.start(),
                     item: self.item(it),

@@ -11,15 +11,15 @@ use super::job::offered_tools;
 use super::server_connection::{PROJECT_VARIABLE, ServerConnection, server_name};
 use super::supported_clients::ClientPaths;
 use super::{UserFolders, client_hooks, file_edits};
-use crate::cli::args::{CLIENTS, Client, Scope, SetupArgs};
-use crate::cli::memory_place::SearchFolders;
-use crate::cli::{CommandError, CommandOutcome, Context};
+use crate::cli::args::{CLIENTS, Client, ProjectOrUser, SetupArgs};
+use crate::cli::memory_place::MemoryLookupFolders;
+use crate::cli::{CommandContext, CommandError, CommandOutcome};
 use crate::text::line_number_at;
 
 /// The state of a client in one scope.
 struct ClientStatus {
     client: Client,
-    scope: Scope,
+    scope: ProjectOrUser,
     is_installed: bool,
     /// The settings file.
     file: String,
@@ -36,12 +36,12 @@ struct ClientStatus {
 pub(super) fn run(
     args: &SetupArgs,
     home: &UserFolders,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let around = SearchFolders::of_process()?;
+    let around = MemoryLookupFolders::of_process()?;
     let mut all = Vec::new();
     for (_, client) in CLIENTS {
-        for scope in [Scope::Project, Scope::User] {
+        for scope in [ProjectOrUser::Project, ProjectOrUser::User] {
             let is_wanted = args.scope.is_none_or(|it| it == scope);
             if let (true, Some(places)) = (is_wanted, client.places(scope)) {
                 all.push(status(args, home, &around, (*client, scope, places)));
@@ -60,8 +60,8 @@ pub(super) fn run(
 fn status(
     args: &SetupArgs,
     home: &UserFolders,
-    around: &SearchFolders,
-    (client, scope, places): (Client, Scope, &ClientPaths),
+    around: &MemoryLookupFolders,
+    (client, scope, places): (Client, ProjectOrUser, &ClientPaths),
 ) -> ClientStatus {
     let folders = &home.folders;
     let path = places.settings_file(folders);
@@ -101,7 +101,7 @@ fn fault_of(client: Client, name: &'static str, text: &str) -> Option<String> {
 }
 
 /// Returns the memory that the fields of a server name.
-fn memory_of(fields: &[(String, Value)], around: &SearchFolders) -> String {
+fn memory_of(fields: &[(String, Value)], around: &MemoryLookupFolders) -> String {
     let field = |keys: &[&str]| {
         fields.iter().find(|(key, _)| keys.contains(&key.as_str())).map(|(_, value)| value)
     };
@@ -117,11 +117,11 @@ fn memory_of(fields: &[(String, Value)], around: &SearchFolders) -> String {
         let path = path.strip_prefix(PROJECT_VARIABLE).map_or(*path, |it| it.trim_matches('/'));
         return around.full(Path::new(path)).to_string_lossy().into_owned();
     }
-    let scope = value("--scope").and_then(|it| Scope::parse(it));
+    let scope = value("--scope").and_then(|it| ProjectOrUser::parse(it));
     let found = around.find(scope).ok().flatten();
     let place = found.or_else(|| match scope {
-        Some(Scope::Project) => Some(around.new_in_project()),
-        Some(Scope::User) | None => around.of_user(),
+        Some(ProjectOrUser::Project) => Some(around.new_in_project()),
+        Some(ProjectOrUser::User) | None => around.of_user(),
     });
     let path = place.map(|it| around.full(&it.path));
     path.map_or_else(|| "unknown".to_owned(), |it| it.to_string_lossy().into_owned())
@@ -131,7 +131,7 @@ fn memory_of(fields: &[(String, Value)], around: &SearchFolders) -> String {
 fn permissions(
     args: &SetupArgs,
     home: &UserFolders,
-    (client, scope): (Client, Scope),
+    (client, scope): (Client, ProjectOrUser),
     text: &str,
 ) -> Option<&'static str> {
     let (elsewhere, grants) = client.grants(scope, &home.folders, &offered_tools(args));

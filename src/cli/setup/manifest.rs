@@ -12,7 +12,7 @@ use super::edit_types::Grant;
 use super::file_edits::{self, CurrentFile, NewFileMode};
 use super::server_connection::server_name;
 use crate::cli::CommandError;
-use crate::cli::args::{Client, Scope};
+use crate::cli::args::{Client, ProjectOrUser};
 
 /// The content of the manifest.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -75,11 +75,11 @@ pub(super) struct LoadedManifest {
 }
 
 impl SetupRecord {
-    pub(super) fn new(client: Client, scope: Scope, project: &Path) -> SetupRecord {
+    pub(super) fn new(client: Client, scope: ProjectOrUser, project: &Path) -> SetupRecord {
         SetupRecord {
             client: client.name().to_owned(),
             scope: scope.name().to_owned(),
-            project: (scope == Scope::Project).then(|| project.to_owned()),
+            project: (scope == ProjectOrUser::Project).then(|| project.to_owned()),
             name: server_name(scope).to_owned(),
             files: Vec::new(),
             folders: Vec::new(),
@@ -177,7 +177,7 @@ impl LoadedManifest {
 
 /// Returns the server's name in records that have none.
 fn former_name() -> String {
-    server_name(Scope::Project).to_owned()
+    server_name(ProjectOrUser::Project).to_owned()
 }
 
 /// Removes empty folders, innermost first.

@@ -60,9 +60,9 @@ pub(super) struct EarlierFileRecord<'a> {
     pub(super) name: &'a str,
 }
 
-/// The former entry of the server in a settings file, and the permissions granted now.
+/// The outcome of editing a settings file: the former entry of the server, and new grants.
 #[derive(Default)]
-struct PriorEntry {
+struct SettingsEditOutcome {
     entry: Option<String>,
     is_container_new: bool,
     /// Whether the known entry was taken out first, so that its record is outdated.
@@ -70,7 +70,7 @@ struct PriorEntry {
     grants: Vec<Grant>,
 }
 
-impl PriorEntry {
+impl SettingsEditOutcome {
     /// Returns the record of a file that is written once more.
     fn update(self, record: &WrittenFile, after: String) -> WrittenFile {
         let record = WrittenFile { after, grants: self.grants, ..record.clone() };
@@ -104,16 +104,16 @@ fn edit(
     notation: SettingsFormat,
     wanted: &SettingsAddition<'_>,
     known: Option<EarlierFileRecord<'_>>,
-) -> Result<(String, PriorEntry), EditRefusal> {
+) -> Result<(String, SettingsEditOutcome), EditRefusal> {
     let given = known.map_or(&[][..], |it| &it.record.grants);
     let (kept, gone) = edit_types::parted(given, wanted.grants);
-    let mut had = PriorEntry::default();
+    let mut had = SettingsEditOutcome::default();
     let mut text = if gone.is_empty() { old.to_owned() } else { notation.revoke(old, &gone)? };
     if let Some(entry) = wanted.entry {
         let (put, is_anew) = put(&text, notation, entry, known)?;
         text = put.text;
         let EditedSettings { entry, is_container_new, .. } = put;
-        had = PriorEntry { entry, is_container_new, is_anew, ..had };
+        had = SettingsEditOutcome { entry, is_container_new, is_anew, ..had };
     }
     if !wanted.grants.is_empty() {
         let (granted, given) = notation.grant(&text, wanted.grants)?;
@@ -148,14 +148,14 @@ pub(super) fn add_skill(
     skill: &str,
     record: Option<&WrittenFile>,
 ) -> Result<FileStep, CommandError> {
-    written(found, skill.to_owned(), record, PriorEntry::default())
+    written(found, skill.to_owned(), record, SettingsEditOutcome::default())
 }
 
 fn written(
     found: CurrentFile,
     new: String,
     record: Option<&WrittenFile>,
-    had: PriorEntry,
+    had: SettingsEditOutcome,
 ) -> Result<FileStep, CommandError> {
     if found.text.as_ref() == Some(&new) {
         return Ok(FileStep::leave(found, record.cloned(), None));
@@ -175,7 +175,7 @@ fn written(
             (WrittenFile { is_edited: true, ..had.update(record, after) }, true)
         }
         _ => {
-            let PriorEntry { entry, is_container_new, grants, .. } = had;
+            let SettingsEditOutcome { entry, is_container_new, grants, .. } = had;
             let path = found.path.clone();
             let is_edited = false;
             let fresh = WrittenFile {

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::client_hooks;
 use super::plan::FileStep;
-use super::server_connection::ToolGrants;
-use crate::cli::args::{self, Client, Scope};
+use super::server_connection::ToolsByPermission;
+use crate::cli::args::{self, Client, ProjectOrUser};
 use crate::cli::color::{PaintedText, TextRole};
-use crate::cli::{CommandError, CommandOutcome, Context};
+use crate::cli::{CommandContext, CommandError, CommandOutcome};
 use crate::query::unified_diff::unified_hunks;
 use crate::text;
 
@@ -27,10 +27,10 @@ pub(super) struct StepResult {
 pub(super) struct SetupReport<'a> {
     args: &'a args::SetupArgs,
     client: Client,
-    scope: Scope,
+    scope: ProjectOrUser,
     done: Vec<StepResult>,
     /// The tools allowed without asking, and the others; `None` without permissions.
-    pub(super) tools: Option<ToolGrants>,
+    pub(super) tools: Option<ToolsByPermission>,
     pub(super) memory: Option<PathBuf>,
     /// Whether the client calls hooks from now on.
     pub(super) has_hooks: bool,
@@ -46,7 +46,7 @@ impl<'a> SetupReport<'a> {
     pub(super) fn new(
         args: &'a args::SetupArgs,
         client: Client,
-        scope: Scope,
+        scope: ProjectOrUser,
         done: Vec<StepResult>,
     ) -> SetupReport<'a> {
         let (tools, memory, notes, advice) = (None, None, Vec::new(), None);
@@ -71,7 +71,7 @@ impl<'a> SetupReport<'a> {
         }
     }
 
-    pub(super) fn print(&self, context: &mut Context<'_>) -> Result<(), CommandError> {
+    pub(super) fn print(&self, context: &mut CommandContext<'_>) -> Result<(), CommandError> {
         if self.args.is_json {
             return context.say_json(&self.as_json());
         }
@@ -134,7 +134,7 @@ impl<'a> SetupReport<'a> {
     }
 
     /// Formats the line about permissions, and the command to take them back.
-    fn allowed(&self, tools: &ToolGrants) -> String {
+    fn allowed(&self, tools: &ToolsByPermission) -> String {
         let verb = if self.args.is_dry_run { "would allow" } else { "allowed" };
         let scope = self.scope_flag();
         let asked = match &tools.asked[..] {
@@ -166,7 +166,8 @@ impl<'a> SetupReport<'a> {
 
     /// Returns the flag that names the scope, where it is not the usual one.
     fn scope_flag(&self) -> &'static str {
-        let is_usual = self.client.places(Scope::Project).is_none() || self.scope == Scope::Project;
+        let is_usual = self.client.places(ProjectOrUser::Project).is_none()
+            || self.scope == ProjectOrUser::Project;
         if is_usual { "" } else { " --scope user" }
     }
 

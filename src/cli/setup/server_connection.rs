@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use super::edit_types::{Grant, ServerEntry};
 use super::supported_clients::{BaseDir, ClientFolders};
-use crate::cli::args::{Client, Scope};
+use crate::cli::args::{Client, ProjectOrUser};
 
 /// The variable for the project's folder, in clients that have one.
 pub(super) const PROJECT_VARIABLE: &str = "${workspaceFolder}";
 
-/// The names of the tools that the server offers.
+/// The names of the tools that the server offers: allowed without asking, or asked for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ToolGrants {
+pub(super) struct ToolsByPermission {
     /// Tools that only read, or whose effect can be undone.
     pub(super) allowed: Vec<&'static str>,
     /// All other tools.
@@ -37,14 +37,14 @@ pub(super) enum TokenSource {
     Variable(String),
 }
 
-/// Permissions, and the settings file that holds them if it is not that of the server.
-pub(super) type FileGrants = (Option<PathBuf>, Vec<Grant>);
+/// Grants, and the settings file that holds them if it is not that of the server.
+pub(super) type GrantsWithFile = (Option<PathBuf>, Vec<Grant>);
 
 /// Returns the server's name in the settings of a scope. A client may know both.
-pub(super) fn server_name(scope: Scope) -> &'static str {
+pub(super) fn server_name(scope: ProjectOrUser) -> &'static str {
     match scope {
-        Scope::Project => "remindb",
-        Scope::User => "remindb-user",
+        ProjectOrUser::Project => "remindb",
+        ProjectOrUser::User => "remindb-user",
     }
 }
 
@@ -179,20 +179,20 @@ impl Client {
     }
 
     /// Returns permissions to use the allowed tools without asking.
-    pub(super) fn grants(self, scope: Scope, at: &ClientFolders, tools: &ToolGrants) -> FileGrants {
-        let ToolGrants { allowed, asked } = tools;
+    pub(super) fn grants(
+        self,
+        scope: ProjectOrUser,
+        at: &ClientFolders,
+        tools: &ToolsByPermission,
+    ) -> GrantsWithFile {
+        let ToolsByPermission { allowed, asked } = tools;
         let server = server_name(scope);
         let named = |prefix: &str, tools: &[&str]| -> Vec<String> {
             tools.iter().map(|it| format!("{prefix}{it}")).collect()
         };
         let trust = Grant::value(&["mcpServers", server, "trust"], json!(true));
-        let mut elsewhere = None;
         let grants = match self {
             Client::ClaudeCode => {
-                elsewhere = Some(match scope {
-                    Scope::Project => at.path((BaseDir::Project, ".claude/settings.json")),
-                    Scope::User => at.path((BaseDir::Claude, "settings.json")),
-                });
                 let allowed = named(&format!("mcp__{server}__"), allowed);
                 vec![Grant::items(&["permissions", "allow"], allowed)]
             }
@@ -226,13 +226,15 @@ impl Client {
                 vec![Grant::items(&["permissions", "allowed_tools"], allowed)]
             }
             // A project's settings cannot allow tools.
-            Client::Zed if scope == Scope::User => named(&format!("mcp:{server}:"), allowed)
-                .iter()
-                .map(|it| {
-                    let at = &["agent", "tool_permissions", "tools", it, "default"];
-                    Grant::value(at, json!("allow"))
-                })
-                .collect(),
+            Client::Zed if scope == ProjectOrUser::User => {
+                named(&format!("mcp:{server}:"), allowed)
+                    .iter()
+                    .map(|it| {
+                        let at = &["agent", "tool_permissions", "tools", it, "default"];
+                        Grant::value(at, json!("allow"))
+                    })
+                    .collect()
+            }
             // They keep no such settings in a file, or allow every tool by themselves.
             Client::Amp
             | Client::ClaudeDesktop
@@ -244,6 +246,15 @@ impl Client {
             | Client::Windsurf
             | Client::Zed => Vec::new(),
         };
-        (elsewhere, grants.into_iter().filter(|it| !it.is_empty()).collect())
+        (self.grants_file(scope, at), grants.into_iter().filter(|it| !it.is_empty()).collect())
+    }
+
+    /// Returns the settings file that holds the grants, if it is not that of the server.
+    fn grants_file(self, scope: ProjectOrUser, at: &ClientFolders) -> Option<PathBuf> {
+        let file = match scope {
+            ProjectOrUser::Project => (BaseDir::Project, ".claude/settings.json"),
+            ProjectOrUser::User => (BaseDir::Claude, "settings.json"),
+        };
+        (self == Client::ClaudeCode).then(|| at.path(file))
     }
 }

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use super::edit::SettingsFormat;
 use super::json_settings::ServersPath;
 use super::json_spans::JsonDialect;
-use crate::cli::args::{Client, Scope};
+use crate::cli::args::{Client, ProjectOrUser};
 
 /// The folders of the project and the user, by the environment.
 #[derive(Clone, Debug)]
@@ -124,10 +124,10 @@ impl ClientFolders {
 
 impl Client {
     /// Returns the places of a scope; `None` where the client has none.
-    pub(super) fn places(self, scope: Scope) -> Option<&'static ClientPaths> {
+    pub(super) fn places(self, scope: ProjectOrUser) -> Option<&'static ClientPaths> {
         match scope {
-            Scope::Project => self.row().project.as_ref(),
-            Scope::User => self.row().user.as_ref(),
+            ProjectOrUser::Project => self.row().project.as_ref(),
+            ProjectOrUser::User => self.row().user.as_ref(),
         }
     }
 

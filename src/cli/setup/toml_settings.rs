@@ -6,7 +6,7 @@
 use serde_json::Value as Json;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-use super::edit_types::{EditRefusal, EditedSettings, Grant, PermissionValue, ServerEntry};
+use super::edit_types::{EditRefusal, EditedSettings, Grant, GrantInsertion, ServerEntry};
 
 /// The table of all servers.
 const CONTAINER: &str = "mcp_servers";
@@ -84,7 +84,7 @@ pub(super) fn grant(text: &str, grants: &[Grant]) -> Result<(String, Vec<Grant>)
     let mut document = TomlSettings::read(text)?;
     let mut given = Vec::new();
     for grant in grants {
-        let (PermissionValue::Value(value), Some((last, path))) =
+        let (GrantInsertion::Value(value), Some((last, path))) =
             (&grant.gives, grant.at.split_last())
         else {
             return Err(EditRefusal::Unsure);
@@ -119,9 +119,9 @@ pub(super) fn revoke(text: &str, grants: &[Grant]) -> Result<String, EditRefusal
     Ok(document.text())
 }
 
-fn revoke_in(at: &mut dyn TableLike, path: &[String], gives: &PermissionValue, n_made: &mut usize) {
+fn revoke_in(at: &mut dyn TableLike, path: &[String], gives: &GrantInsertion, n_made: &mut usize) {
     match (path, gives) {
-        ([last], PermissionValue::Value(value)) => {
+        ([last], GrantInsertion::Value(value)) => {
             if at.get(last).and_then(Item::as_value).is_some_and(|it| is_same(it, value)) {
                 at.remove(last);
             }

@@ -7,11 +7,11 @@ use super::FollowerTask;
 use super::root_names::RootNames;
 use crate::cli::args::SharedFlag;
 use crate::cli::unique_process_name::process_name;
-use crate::cli::{CommandError, Context, absolute, variable};
+use crate::cli::{CommandContext, CommandError, absolute, variable};
 use crate::memory::Memory;
 use crate::server::postgres::follower::run_follower;
 use crate::server::postgres::{
-    LatestReplicaStatus, PasswordSources, PostgresSequencer, SecretPassword, SpaceUrl,
+    LatestReplicaStatus, PasswordSources, PasswordWithOrigin, PostgresSequencer, SpaceUrl,
 };
 use crate::server::server_facts::ReplicaStatusFn;
 use crate::store::replication::{Replica, Sequencer, join_space, replica_of, set_space_url};
@@ -31,7 +31,7 @@ impl OpenSpace {
     pub(in crate::cli) fn of(
         flag: Option<&SharedFlag>,
         db: &Path,
-        context: &mut Context<'_>,
+        context: &mut CommandContext<'_>,
     ) -> Result<Option<OpenSpace>, CommandError> {
         let Some(flag) = flag else { return Ok(None) };
         let replica = replica_at(db)?;
@@ -109,7 +109,7 @@ pub(in crate::cli) fn keeper_of(url: &str) -> Result<PostgresSequencer, CommandE
     let text = |name| variable(name).map(|it| it.to_string_lossy().into_owned());
     let home = || Some(PathBuf::from(variable("HOME")?).join(".pgpass"));
     let sources = PasswordSources {
-        given: text("PGPASSWORD").map(SecretPassword::of),
+        given: text("PGPASSWORD").map(PasswordWithOrigin::of),
         file: variable("PGPASSFILE").map(PathBuf::from).or_else(home),
     };
     let password = sources.password_of(&url);
@@ -193,7 +193,7 @@ pub(super) fn check_same_space(
 /// Brings a replica to the end of its log, for a command that then reads it.
 pub(in crate::cli) fn follow_to_read(
     db: &Path,
-    context: &mut Context<'_>,
+    context: &mut CommandContext<'_>,
 ) -> Result<(), CommandError> {
     let flag = SharedFlag::default();
     let space = OpenSpace::of(Some(&flag), db, context)?.ok_or(SharedError::NoReplica)?;

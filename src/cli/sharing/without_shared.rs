@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::{FollowerTask, LookWork};
+use super::{FollowerTask, SpaceObserverTask};
 use crate::cli::args::SharedFlag;
-use crate::cli::{CommandError, Context};
+use crate::cli::{CommandContext, CommandError};
 use crate::memory::Memory;
 use crate::server::server_facts::ReplicaStatusFn;
 use crate::store::Writer;
@@ -17,7 +17,7 @@ impl OpenSpace {
     pub(in crate::cli) fn of(
         flag: Option<&SharedFlag>,
         _: &Path,
-        _: &mut Context<'_>,
+        _: &mut CommandContext<'_>,
     ) -> Result<Option<OpenSpace>, CommandError> {
         refuse(flag).map(|()| None)
     }
@@ -47,12 +47,15 @@ impl OpenSpace {
 pub(in crate::cli) fn observed_space(
     flag: Option<&SharedFlag>,
     _: &Path,
-) -> Result<(ReplicaStatusFn, Option<LookWork>), CommandError> {
+) -> Result<(ReplicaStatusFn, Option<SpaceObserverTask>), CommandError> {
     refuse(flag).map(|()| (None, None))
 }
 
 /// Refuses to follow a log.
-pub(in crate::cli) fn follow_to_read(_: &Path, _: &mut Context<'_>) -> Result<(), CommandError> {
+pub(in crate::cli) fn follow_to_read(
+    _: &Path,
+    _: &mut CommandContext<'_>,
+) -> Result<(), CommandError> {
     Err(CommandError::Because("this build has no `--fresh`".to_owned()))
 }
 

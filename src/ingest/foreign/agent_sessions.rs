@@ -8,8 +8,8 @@ use std::io::BufRead;
 use serde_json::Value;
 
 use super::json_records::{each_record, whole_value};
-use super::{ForeignFile, ForeignNote, NoteCollector, spoken, stem};
-use crate::ingest::conversation::{SpokenText, each_spoken};
+use super::{ForeignFileInfo, ForeignNote, NoteCollector, spoken, stem};
+use crate::ingest::conversation::{RequestOrAnswer, each_spoken};
 use crate::model::clock::Millis;
 use crate::text::{self, LABEL_CHARS_MAX};
 
@@ -25,7 +25,7 @@ pub(crate) struct SessionMetadata {
 
 /// Reads a transcript of one record a line.
 pub(super) fn read_lines(
-    file: &ForeignFile<'_>,
+    file: &ForeignFileInfo<'_>,
     input: &mut dyn BufRead,
     notes: &mut NoteCollector,
 ) {
@@ -40,7 +40,7 @@ pub(super) fn read_lines(
 
 /// Reads a transcript that is one value.
 pub(super) fn read_value(
-    file: &ForeignFile<'_>,
+    file: &ForeignFileInfo<'_>,
     input: &mut dyn BufRead,
     notes: &mut NoteCollector,
 ) {
@@ -58,14 +58,14 @@ pub(super) fn read_value(
 
 /// Adds the note of a session; one in which nothing was asked has none.
 pub(crate) fn add_session(
-    file: &ForeignFile<'_>,
+    file: &ForeignFileInfo<'_>,
     facts: SessionMetadata,
-    said: Vec<SpokenText>,
+    said: Vec<RequestOrAnswer>,
     notes: &mut NoteCollector,
 ) {
     let Some(first) = said.iter().find_map(|it| match it {
-        SpokenText::Request(text) => Some(text::label_of_text(text)),
-        SpokenText::Answer(_) => None,
+        RequestOrAnswer::Request(text) => Some(text::label_of_text(text)),
+        RequestOrAnswer::Answer(_) => None,
     }) else {
         return;
     };
@@ -85,8 +85,8 @@ pub(crate) fn add_session(
     let mut texts = vec![head.join(" ")];
     for it in said {
         texts.push(match it {
-            SpokenText::Request(text) => spoken("User", &text),
-            SpokenText::Answer(text) => spoken("Assistant", &text),
+            RequestOrAnswer::Request(text) => spoken("User", &text),
+            RequestOrAnswer::Answer(text) => spoken("Assistant", &text),
         });
     }
     let key = facts.id.clone().unwrap_or_else(|| stem(file.path).to_owned());

@@ -5,7 +5,9 @@
 
 use std::io::{BufRead, Read};
 
-use super::{ForeignFile, ForeignNote, ForeignReader, NoteCollector, file_name, is_below, stem};
+use super::{
+    ForeignFileInfo, ForeignNote, ForeignReader, NoteCollector, file_name, is_below, stem,
+};
 
 /// Bytes of a note; the rest of a longer one is refused.
 const NOTE_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -24,7 +26,7 @@ pub(super) fn reader_of_memory(path: &str) -> Option<ForeignReader> {
 
 /// Reads one note.
 pub(super) fn read_note(
-    file: &ForeignFile<'_>,
+    file: &ForeignFileInfo<'_>,
     input: &mut dyn BufRead,
     notes: &mut NoteCollector,
 ) {

@@ -7,7 +7,7 @@ use super::*;
 /// Reads a text as a file of a program.
 fn read(name: &str, path: &str, text: &str) -> NoteCollector {
     let source = ForeignSource::named(name).unwrap();
-    let file = ForeignFile { path, shown: "shown", project: None, source };
+    let file = ForeignFileInfo { path, shown: "shown", project: None, source };
     let mut notes = NoteCollector::default();
     let reader = (source.reader)(path).unwrap();
     reader(&file, &mut Cursor::new(text.as_bytes()), &mut notes);

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::ExportedMetadata;
-use crate::model::fields::Fields;
+use super::ExportedNodeAttributes;
+use crate::model::fields::CanonicalFields;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::links::reference::{Reference, ReferenceForm, WEIGHT_MAX};
-use crate::model::tree::{Format, Node, NodeType};
+use crate::model::tree::{ContentFormat, Node, NodeType};
 
 /// The first line of an exported file.
 pub(crate) const FILE_HEADER: &str = "<!-- remindb export 1 -->";
@@ -37,7 +37,7 @@ pub(super) enum NodeTextForm {
 /// A marker as parsed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Marker {
-    pub(super) marks: ExportedMetadata,
+    pub(super) marks: ExportedNodeAttributes,
     pub(super) depth: usize,
     pub(super) hash: ContentHash,
     pub(super) form: NodeTextForm,
@@ -66,13 +66,18 @@ pub(super) fn is_marker(line: &str) -> bool {
 }
 
 /// Returns the form of blocks of a type and format, unless a marker says that they are fenced.
-pub(super) fn usual_form(node_type: NodeType, format: Format) -> NodeTextForm {
+pub(super) fn usual_form(node_type: NodeType, format: ContentFormat) -> NodeTextForm {
     match (node_type, format) {
         (NodeType::Heading, _) => NodeTextForm::Heading,
         (NodeType::Code | NodeType::Kv | NodeType::Preamble, _) => NodeTextForm::Fenced,
-        (_, Format::Toon | Format::Latex | Format::Mathml | Format::Svg | Format::Canvas) => {
-            NodeTextForm::Fenced
-        }
+        (
+            _,
+            ContentFormat::Toon
+            | ContentFormat::Latex
+            | ContentFormat::Mathml
+            | ContentFormat::Svg
+            | ContentFormat::Canvas,
+        ) => NodeTextForm::Fenced,
         _ => NodeTextForm::Plain,
     }
 }
@@ -81,7 +86,7 @@ pub(super) fn usual_form(node_type: NodeType, format: Format) -> NodeTextForm {
 pub(super) fn print(
     node: &Node,
     depth: usize,
-    marks: &ExportedMetadata,
+    marks: &ExportedNodeAttributes,
     explicit: ExplicitAttributes,
 ) -> String {
     let id = marks.id.map(|it| it.to_string()).unwrap_or_default();
@@ -94,7 +99,7 @@ pub(super) fn print(
 
 fn extra(
     node: &Node,
-    marks: &ExportedMetadata,
+    marks: &ExportedNodeAttributes,
     explicit: ExplicitAttributes,
 ) -> Map<String, Value> {
     let mut extra = Map::new();
@@ -114,7 +119,7 @@ fn extra(
     if let Some(key_path) = &node.key_path {
         add("path", json!(key_path));
     }
-    if node.format != Format::Plain {
+    if node.format != ContentFormat::Plain {
         add("format", json!(node.format.as_str()));
     }
     if marks.is_pinned {
@@ -159,10 +164,10 @@ pub(super) fn parse(line: &str) -> Result<Marker, String> {
         Some(json) => serde_json::from_str(json).map_err(|_| "what follows is no JSON object")?,
     };
     let mut marker = Marker {
-        marks: ExportedMetadata {
+        marks: ExportedNodeAttributes {
             id: Some(id),
             exported_hash: Some(hash),
-            ..ExportedMetadata::default()
+            ..ExportedNodeAttributes::default()
         },
         depth,
         hash,
@@ -202,7 +207,7 @@ impl Marker {
                 self.has_level = true;
             }
             "path" => node.key_path = Some(value.as_str()?.to_owned()),
-            "format" => node.format = Format::parse(value.as_str()?)?,
+            "format" => node.format = ContentFormat::parse(value.as_str()?)?,
             "pinned" => marks.is_pinned = value.as_bool()?,
             "below" => marks.parent = Some(NodeId::parse(value.as_str()?)?),
             "place" => {
@@ -211,7 +216,7 @@ impl Marker {
             }
             "fields" => {
                 let Value::Object(object) = value else { return None };
-                marks.fields = Some(Fields::new(object).ok()?);
+                marks.fields = Some(CanonicalFields::new(object).ok()?);
             }
             "links" => {
                 let links = value.as_array().filter(|it| it.len() <= LINKS_MAX)?;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::marker::{self, FILE_HEADER, Marker, NodeTextForm};
-use super::{ExportedMetadata, ParsedExport};
+use super::{ExportedNodeAttributes, ParsedExport};
 use crate::ingest::parse::{self, Parsed, Syntax, Warning};
 use crate::model::identity::ContentHash;
 use crate::model::kind_specs::KindSpec;
@@ -231,7 +231,7 @@ impl ExportReader<'_> {
                 Some((_, Marker { marks, node: marked, .. })) => {
                     (Node { key_path: marked.key_path, ..node }, marks)
                 }
-                None => (node, ExportedMetadata::default()),
+                None => (node, ExportedNodeAttributes::default()),
             };
             self.push(node, span, depth + below, marks);
         }
@@ -248,7 +248,13 @@ impl ExportReader<'_> {
     }
 
     /// Adds a node below the last one that is higher.
-    fn push(&mut self, node: Node, span: Range<usize>, depth: usize, marks: ExportedMetadata) {
+    fn push(
+        &mut self,
+        node: Node,
+        span: Range<usize>,
+        depth: usize,
+        marks: ExportedNodeAttributes,
+    ) {
         while self.open.last().is_some_and(|(at, _)| depth <= *at) {
             self.open.pop();
         }

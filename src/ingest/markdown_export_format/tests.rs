@@ -5,13 +5,13 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::model::fields::Fields;
+use crate::model::fields::CanonicalFields;
 use crate::model::links::reference::{Reference, ReferenceForm};
-use crate::model::tree::{Format, Node, NodeType, Tree};
+use crate::model::tree::{ContentFormat, Node, NodeType, Tree};
 use crate::text::tokens;
 
 /// Prints a tree as an exported file.
-fn print(tree: &Tree, marks: &[ExportedMetadata]) -> String {
+fn print(tree: &Tree, marks: &[ExportedNodeAttributes]) -> String {
     let mut text = format!("{FILE_HEADER}\n\n");
     for ((node, depth), marks) in tree.nodes.iter().zip(tree.depths()).zip(marks) {
         push_node(&mut text, node, depth, marks);
@@ -68,8 +68,11 @@ fn file() -> String {
     for node in [heading, text, kv] {
         tree.push(node);
     }
-    let marks: Vec<ExportedMetadata> = (1..4)
-        .map(|it| ExportedMetadata { id: Some(NodeId(it)), ..ExportedMetadata::default() })
+    let marks: Vec<ExportedNodeAttributes> = (1..4)
+        .map(|it| ExportedNodeAttributes {
+            id: Some(NodeId(it)),
+            ..ExportedNodeAttributes::default()
+        })
         .collect();
     print(&tree, &marks)
 }
@@ -290,14 +293,14 @@ fn texts() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..8).prop_map(|it| it.concat())
 }
 
-fn nodes() -> impl Strategy<Value = (Node, ExportedMetadata)> {
+fn nodes() -> impl Strategy<Value = (Node, ExportedNodeAttributes)> {
     let types = prop::sample::select(&NodeType::ALL[..]);
     let formats = prop::sample::select(vec![
-        Format::Plain,
-        Format::Toon,
-        Format::Latex,
-        Format::Svg,
-        Format::Image,
+        ContentFormat::Plain,
+        ContentFormat::Toon,
+        ContentFormat::Latex,
+        ContentFormat::Svg,
+        ContentFormat::Image,
     ]);
     let lang = prop::option::of(prop_oneof![Just("rust".to_owned()), texts()]);
     let key_path = prop::option::of(texts());
@@ -330,12 +333,12 @@ fn nodes() -> impl Strategy<Value = (Node, ExportedMetadata)> {
             weight: 0.5,
             form: ReferenceForm::Manual,
         };
-        let marks = ExportedMetadata {
+        let marks = ExportedNodeAttributes {
             id: Some(NodeId(id)),
             exported_hash: Some(ContentHash::of(&node.content)),
             parent: is_pinned.then_some(NodeId(id)),
             position,
-            fields: is_pinned.then(|| Fields::new(object).unwrap()),
+            fields: is_pinned.then(|| CanonicalFields::new(object).unwrap()),
             is_pinned,
             links: if is_pinned { vec![link] } else { Vec::new() },
         };

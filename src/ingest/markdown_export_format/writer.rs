@@ -1,12 +1,17 @@
 //! Prints nodes: a marker and a block each, which [`super::parse_export`] reads back as they were.
 
-use super::ExportedMetadata;
+use super::ExportedNodeAttributes;
 use super::marker::{self, ExplicitAttributes, NodeTextForm};
-use crate::model::tree::{Format, Node, NodeType};
+use crate::model::tree::{ContentFormat, Node, NodeType};
 use crate::text::label_of_text;
 
 /// Appends a node at a depth below the top of its file.
-pub(crate) fn push_node(out: &mut String, node: &Node, depth: usize, marks: &ExportedMetadata) {
+pub(crate) fn push_node(
+    out: &mut String,
+    node: &Node,
+    depth: usize,
+    marks: &ExportedNodeAttributes,
+) {
     let form = form_of(node);
     let usual = marker::usual_form(node.node_type, node.format);
     let is_code = node.node_type == NodeType::Code && form == NodeTextForm::Fenced;
@@ -87,11 +92,11 @@ fn is_info(lang: &str) -> bool {
 /// Returns the language by which other programs show a text that is no code.
 fn info_of(node: &Node) -> &'static str {
     match (node.node_type, node.format) {
-        (NodeType::Code, Format::Plain) => "",
-        (_, Format::Toon) => "toon",
-        (_, Format::Latex) => "latex",
-        (_, Format::Mathml) => "xml",
-        (_, Format::Svg | Format::Canvas) => "svg",
+        (NodeType::Code, ContentFormat::Plain) => "",
+        (_, ContentFormat::Toon) => "toon",
+        (_, ContentFormat::Latex) => "latex",
+        (_, ContentFormat::Mathml) => "xml",
+        (_, ContentFormat::Svg | ContentFormat::Canvas) => "svg",
         (NodeType::Kv | NodeType::Preamble, _) => "yaml",
         _ => "",
     }

@@ -15,7 +15,7 @@ mod split;
 use std::ops::Range;
 
 use languages::{Language, Layout};
-use lines::Source;
+use lines::LexedSource;
 use split::{Chunk, Level};
 
 use super::node_tree_builder::NodeTreeBuilder;
@@ -49,7 +49,7 @@ impl CodeLanguage {
 /// Parses a source.
 pub(super) fn parse(CodeLanguage(nth): CodeLanguage, text: &str) -> Parsed {
     let (name, language) = languages::nth(nth);
-    let (source, outline) = (Source::default(), NodeTreeBuilder::default());
+    let (source, outline) = (LexedSource::default(), NodeTreeBuilder::default());
     let mut reader = CodeReader { text, name, language, source, outline };
     let mut warnings = Vec::new();
     let is_large = SPLIT_BYTES_MAX < text.len();
@@ -75,7 +75,7 @@ struct CodeReader<'a> {
     text: &'a str,
     name: &'static str,
     language: &'static Language,
-    source: Source,
+    source: LexedSource,
     outline: NodeTreeBuilder,
 }
 

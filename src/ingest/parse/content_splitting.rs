@@ -27,7 +27,7 @@ const SETTLE_BYTES: usize = 48;
 
 /// The kind of a text, which decides where it may be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SplitMode {
+pub(crate) enum SplitTextKind {
     /// Prose, quotes and lists: a cut removes the white space around it.
     Prose,
     /// Code and table rows: a cut removes one line break and nothing else.
@@ -46,7 +46,7 @@ pub(crate) struct TextPart {
 }
 
 /// Returns the parts of `text`; exactly one if it is small enough for one node.
-pub(crate) fn split_parts(text: &str, cut: SplitMode) -> Vec<TextPart> {
+pub(crate) fn split_parts(text: &str, cut: SplitTextKind) -> Vec<TextPart> {
     if text.len() <= WHOLE_BYTES_MAX {
         let n = tokens::count(text);
         if n <= PART_TOKENS_MAX {
@@ -60,17 +60,17 @@ pub(crate) fn split_parts(text: &str, cut: SplitMode) -> Vec<TextPart> {
     while start < text.len() {
         let (range, tokens) = part_at(text, start, cut, &mut try_bytes);
         let end = range.end;
-        if !range.is_empty() || cut != SplitMode::Prose {
+        if !range.is_empty() || cut != SplitTextKind::Prose {
             parts.push(TextPart { range, tokens, is_inside_line });
         }
         let rest = &text[end..];
         let gap = match cut {
-            SplitMode::Prose => rest.len() - rest.trim_start_matches(is_blank).len(),
-            SplitMode::Lines | SplitMode::Blocks => line_break(rest),
+            SplitTextKind::Prose => rest.len() - rest.trim_start_matches(is_blank).len(),
+            SplitTextKind::Lines | SplitTextKind::Blocks => line_break(rest),
         };
         is_inside_line = !rest[..gap].contains('\n');
         start = end + gap;
-        if cut == SplitMode::Prose {
+        if cut == SplitTextKind::Prose {
             // The indentation of a line belongs to its text.
             let line_start = text[end..start].rfind('\n').map_or(start, |at| end + at + 1);
             start = if start < text.len() { line_start } else { start };
@@ -94,14 +94,19 @@ fn line_break(text: &str) -> usize {
 /// Returns the part that starts at `start`: at most 800 tokens, empty only in blank text.
 ///
 /// Parts of one text are alike, so that the size of one is a good guess at the next one's.
-fn part_at(text: &str, start: usize, cut: SplitMode, try_bytes: &mut usize) -> (Range<usize>, u32) {
+fn part_at(
+    text: &str,
+    start: usize,
+    cut: SplitTextKind,
+    try_bytes: &mut usize,
+) -> (Range<usize>, u32) {
     let mut max_bytes = *try_bytes;
     loop {
         let rest = &text[start..];
         let len = if rest.len() <= max_bytes { rest.len() } else { boundary(rest, max_bytes, cut) };
         let len = match cut {
-            SplitMode::Prose => rest[..len].trim_end_matches(is_blank).len(),
-            SplitMode::Lines | SplitMode::Blocks => len,
+            SplitTextKind::Prose => rest[..len].trim_end_matches(is_blank).len(),
+            SplitTextKind::Lines | SplitTextKind::Blocks => len,
         };
         let n = tokens::count(&rest[..len]);
         let max_tokens = PART_TOKENS_MAX as usize;
@@ -119,7 +124,7 @@ fn part_at(text: &str, start: usize, cut: SplitMode, try_bytes: &mut usize) -> (
 }
 
 /// Returns a good end of a part within the first `max_bytes` of `text`, which is longer.
-fn boundary(text: &str, max_bytes: usize, cut: SplitMode) -> usize {
+fn boundary(text: &str, max_bytes: usize, cut: SplitTextKind) -> usize {
     let end = text.floor_char_boundary(max_bytes);
     // One more character shows what follows the last place.
     let after = text[end..].chars().next().map_or(0, char::len_utf8);
@@ -131,9 +136,9 @@ fn boundary(text: &str, max_bytes: usize, cut: SplitMode) -> usize {
         let next = window.as_bytes().get(at + 1);
         next.is_some_and(|byte| !byte.is_ascii_whitespace())
     };
-    if cut != SplitMode::Prose {
+    if cut != SplitTextKind::Prose {
         let is_gap =
-            |at: &usize| cut == SplitMode::Blocks && window[at + 1..].starts_with(['\n', '\r']);
+            |at: &usize| cut == SplitTextKind::Blocks && window[at + 1..].starts_with(['\n', '\r']);
         return settled(text, late_breaks().filter(is_gap))
             .or_else(|| settled(text, late_breaks()))
             .or_else(|| breaks().next_back())

@@ -85,7 +85,9 @@ fn add_group(tree: &mut Tree, parent: usize, source: &str, rows: &[Range<usize>]
             continue;
         }
         let span = rows.first().map_or(0, |it| it.start)..rows.last().map_or(0, |it| it.end);
-        for part in content_splitting::split_parts(&content, content_splitting::SplitMode::Lines) {
+        for part in
+            content_splitting::split_parts(&content, content_splitting::SplitTextKind::Lines)
+        {
             let words = &content[part.range];
             let label = text::label_of_text(words);
             tree.push(Node {

@@ -45,7 +45,7 @@ pub(crate) fn extract(text: &str) -> Vec<Reference> {
     let mut code = CodeSpanFinder::of(text);
     // Offsets of each `[` that may begin a Markdown link.
     let mut opened: Vec<usize> = Vec::new();
-    let mut closing = ClosingTagFinder::default();
+    let mut closing = KnowledgeEndTagFinder::default();
     let mut at = 0;
     while at < bytes.len() {
         if let Some(end) = code.skip(at) {
@@ -140,14 +140,14 @@ pub(crate) fn parse_typed_name(name: &str) -> Option<Reference> {
     inside.map_or_else(|| wiki::of_target(name), wiki::parse)
 }
 
-/// The offset of the next `</knowledge`, so that each stretch of text is searched once.
+/// Finds the offset of the next `</knowledge`, so that each stretch of text is searched once.
 #[derive(Debug, Default)]
-struct ClosingTagFinder {
+struct KnowledgeEndTagFinder {
     /// `None` before the first search; the text's length if there is none.
     next: Option<usize>,
 }
 
-impl ClosingTagFinder {
+impl KnowledgeEndTagFinder {
     fn after(&mut self, text: &str, from: usize) -> Option<usize> {
         const CLOSE: &[u8] = b"</knowledge";
         if self.next.is_none_or(|next| next < from) {
@@ -160,7 +160,11 @@ impl ClosingTagFinder {
 }
 
 /// Parses the element that begins at `at`; returns its end and its reference.
-fn knowledge(text: &str, at: usize, closing: &mut ClosingTagFinder) -> Option<(usize, Reference)> {
+fn knowledge(
+    text: &str,
+    at: usize,
+    closing: &mut KnowledgeEndTagFinder,
+) -> Option<(usize, Reference)> {
     let near = text.floor_char_boundary((at + PART_BYTES_MAX).min(text.len()));
     let tag_end = at + text[at..near].find('>')? + 1;
     let label_end = closing.after(text, tag_end)?;

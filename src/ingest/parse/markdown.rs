@@ -22,7 +22,7 @@ use crate::text;
 pub(crate) use source::options;
 
 use bounded_regions::SourceRegion;
-use source::{MarkdownSource, mask_pipes};
+use source::{PipeMaskedMarkdown, mask_pipes};
 use walk::MarkdownWalk;
 
 /// Maximum nodes of a file; the rest is kept as plain text.
@@ -61,7 +61,7 @@ pub(super) fn parse(text: &str) -> Parsed {
             }
             SourceRegion::Markdown(range) => {
                 let masked = mask_pipes(&text[range.clone()]);
-                let source = MarkdownSource { text: &text[range.clone()], parsed: &masked };
+                let source = PipeMaskedMarkdown { text: &text[range.clone()], parsed: &masked };
                 let mut walk = MarkdownWalk::new(source, range.start, &mut outline);
                 let read_to = range.start + walk.run();
                 if let Some(at) = walk.flattened_at {

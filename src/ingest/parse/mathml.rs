@@ -4,19 +4,19 @@
 //! from the leaves up, in one pass over the flat formula. An element without a faithful counterpart
 //! makes the conversion fail, and the caller keeps the markup.
 
-mod fence;
+mod rows_and_fences;
 mod script;
 mod symbol;
 mod token;
 
-use fence::{PieceRow, finished, row};
+use rows_and_fences::{PieceRow, finished, row};
 
 /// The name of text between elements.
 pub(crate) const TEXT: &str = "#text";
 
 /// A formula: its elements in document order, `math` first.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct MathmlFormula {
+pub(crate) struct MathmlElementList {
     pub(crate) elements: Vec<MathmlElement>,
 }
 
@@ -103,7 +103,7 @@ impl TexPiece {
 }
 
 /// Converts a formula to LaTeX; `None` if LaTeX cannot express it.
-pub(crate) fn to_latex(formula: &MathmlFormula) -> Option<(String, TexOrigin)> {
+pub(crate) fn to_latex(formula: &MathmlElementList) -> Option<(String, TexOrigin)> {
     if let Some(tex) = annotation(formula, 0) {
         return Some((tex, TexOrigin::Annotation));
     }
@@ -130,7 +130,7 @@ pub(crate) fn to_latex(formula: &MathmlFormula) -> Option<(String, TexOrigin)> {
 }
 
 /// Returns the TeX annotation of the formula, if the element at `top` is annotated as a whole.
-fn annotation(formula: &MathmlFormula, top: usize) -> Option<String> {
+fn annotation(formula: &MathmlElementList, top: usize) -> Option<String> {
     let elements = &formula.elements;
     let mut at = top;
     loop {
@@ -182,7 +182,7 @@ fn tex_of(elements: &[MathmlElement], index: usize) -> Option<String> {
 
 /// The formula and pieces that an element is converted from.
 struct ElementConverter<'a> {
-    formula: &'a MathmlFormula,
+    formula: &'a MathmlElementList,
     children: &'a [Vec<usize>],
     pieces: &'a mut [Option<TexPiece>],
 }
@@ -207,11 +207,11 @@ impl ElementConverter<'_> {
             "mphantom" => Some(TexPiece::group(format!("\\phantom{{{}}}", self.inside(index)?))),
             "menclose" => {
                 let notation = element.attribute("notation").unwrap_or("longdiv");
-                fence::enclosed(notation, &self.inside(index)?)
+                rows_and_fences::enclosed(notation, &self.inside(index)?)
             }
             "mfenced" => {
                 let items = self.shown(index)?;
-                fence::fenced(
+                rows_and_fences::fenced(
                     element.attribute("open").unwrap_or("("),
                     element.attribute("close").unwrap_or(")"),
                     element.attribute("separators").unwrap_or(","),

@@ -1,6 +1,6 @@
 //! The tree under construction: open headings, counted tokens, and large contents in parts.
 
-use super::content_splitting::{self, SplitMode, TextPart};
+use super::content_splitting::{self, SplitTextKind, TextPart};
 use super::label;
 use crate::model::tree::{Node, NodeType, Tree};
 use crate::text::first_sentence;
@@ -40,7 +40,7 @@ impl NodeTreeBuilder {
     pub(crate) fn add_heading(&mut self, mut node: Node) -> usize {
         let content = std::mem::take(&mut node.content);
         let span = node.span.clone();
-        let parts = content_splitting::split_parts(&content, SplitMode::Prose);
+        let parts = content_splitting::split_parts(&content, SplitTextKind::Prose);
         let mut parts = parts.iter();
         if let Some(first) = parts.next() {
             node.content = content[first.range.clone()].to_owned();
@@ -80,13 +80,13 @@ impl NodeTreeBuilder {
     /// Adds a table; the header stays with the table if the rows have to go into parts.
     pub(crate) fn add_table(&mut self, mut node: Node, header_bytes: usize) {
         let content = std::mem::take(&mut node.content);
-        let whole = content_splitting::split_parts(&content, SplitMode::Lines);
+        let whole = content_splitting::split_parts(&content, SplitTextKind::Lines);
         let index = self.tree.push(node);
         if let [only] = &whole[..] {
             self.set(index, content, only.tokens);
             return;
         }
-        let header = content_splitting::split_parts(&content[..header_bytes], SplitMode::Lines);
+        let header = content_splitting::split_parts(&content[..header_bytes], SplitTextKind::Lines);
         match &header[..] {
             [only] if header_bytes < content.len() => {
                 self.set(index, content[..header_bytes].to_owned(), only.tokens);
@@ -94,7 +94,7 @@ impl NodeTreeBuilder {
                 self.add_parts(
                     index,
                     rows,
-                    &content_splitting::split_parts(rows, SplitMode::Lines),
+                    &content_splitting::split_parts(rows, SplitTextKind::Lines),
                     None,
                 );
             }
@@ -106,20 +106,20 @@ impl NodeTreeBuilder {
     pub(crate) fn add_source(&mut self, mut node: Node, base: usize) -> usize {
         let content = std::mem::take(&mut node.content);
         let index = self.tree.push(node);
-        self.fill_cut(index, content, Some(base), SplitMode::Blocks);
+        self.fill_cut(index, content, Some(base), SplitTextKind::Blocks);
         index
     }
 
     /// Sets a node's content, or adds parts that have it.
     pub(crate) fn fill(&mut self, index: usize, content: String, base: Option<usize>) {
         let cut = match self.tree.nodes[index].node_type {
-            NodeType::Code | NodeType::Table => SplitMode::Lines,
-            _ => SplitMode::Prose,
+            NodeType::Code | NodeType::Table => SplitTextKind::Lines,
+            _ => SplitTextKind::Prose,
         };
         self.fill_cut(index, content, base, cut);
     }
 
-    fn fill_cut(&mut self, index: usize, content: String, base: Option<usize>, cut: SplitMode) {
+    fn fill_cut(&mut self, index: usize, content: String, base: Option<usize>, cut: SplitTextKind) {
         let parts = content_splitting::split_parts(&content, cut);
         match &parts[..] {
             [] => (),

@@ -8,8 +8,8 @@
 use std::ops::Range;
 
 use super::assignment_context::{in_badge, in_code, in_vocabulary};
-use super::assignment_verdict::{AssignmentNotation, begins_line, is_secret, is_secret_block};
-use super::key_name::{NAME_BYTES_MAX, NameClass, classify, name_begin};
+use super::assignment_verdict::{AssignmentFeatures, begins_line, is_secret, is_secret_block};
+use super::key_name::{NAME_BYTES_MAX, SecretNameClass, classify, name_begin};
 use super::value_checks::{self, HEAD_BYTES_MAX};
 use super::value_span::{ValueDelimiter, open, value_end};
 
@@ -172,7 +172,7 @@ fn assigned_by(text: &str, operator: &AssignmentOperator) -> Option<SecretAssign
     };
     if separator == Separator::Colon {
         if let Some(value) = block(text, begin, at) {
-            let cell = AssignmentNotation::of_cell(class, alone);
+            let cell = AssignmentFeatures::of_cell(class, alone);
             let is_secret = is_secret_block(&cell, text, &value);
             return is_secret.then_some(SecretAssignment { value, begin, quote: "" });
         }
@@ -200,7 +200,7 @@ fn assigned_by(text: &str, operator: &AssignmentOperator) -> Option<SecretAssign
     let is_line = separator != Separator::Pair && begins_line(text, begin) || is_element;
     let spaced = 0 < n_blanks;
     let site =
-        AssignmentNotation { class, upper, alone, equals, is_argument, spaced, is_line, delimiter };
+        AssignmentFeatures { class, upper, alone, equals, is_argument, spaced, is_line, delimiter };
     let start = opened.as_ref().map_or(at, |opened| opened.start);
     let end_near = value_end(text, start, delimiter, opened.as_ref(), HEAD_BYTES_MAX);
     if end_near <= start
@@ -225,7 +225,7 @@ fn is_contradicted(
     text: &str,
     operator: &AssignmentOperator,
     begin: usize,
-    site: &AssignmentNotation,
+    site: &AssignmentFeatures,
     value: &Range<usize>,
 ) -> bool {
     let bytes = text.as_bytes();
@@ -240,7 +240,7 @@ fn is_contradicted(
     // `(user, pass) = pair`: the parts of a value have names.
     let is_pattern = is_bare && closer.contains(')');
     let is_word = is_bare
-        && site.class == NameClass::Password
+        && site.class == SecretNameClass::Password
         && !site.upper
         && value_checks::is_chosen_word(assigned);
     let is_element = operator.separator == Separator::Tag && text[..begin].ends_with('<');

@@ -5,14 +5,14 @@
 use std::ops::Range;
 
 use super::assignment_context::goes_on_as_code;
-use super::key_name::{NameClass, is_name_of_secret};
+use super::key_name::{SecretNameClass, is_name_of_secret};
 use super::value_checks;
 use super::value_span::ValueDelimiter;
 
-/// The notation of an assignment.
+/// The features of an assignment by which its value is judged.
 #[derive(Clone, Debug)]
-pub(super) struct AssignmentNotation {
-    pub(super) class: NameClass,
+pub(super) struct AssignmentFeatures {
+    pub(super) class: SecretNameClass,
     /// `UPPER_CASE=`: the notation of environment variables.
     pub(super) upper: bool,
     /// The name is only the keyword.
@@ -28,7 +28,7 @@ pub(super) struct AssignmentNotation {
     pub(super) delimiter: ValueDelimiter,
 }
 /// Returns whether the words of a block are a secret.
-pub(super) fn is_secret_block(site: &AssignmentNotation, text: &str, value: &Range<usize>) -> bool {
+pub(super) fn is_secret_block(site: &AssignmentFeatures, text: &str, value: &Range<usize>) -> bool {
     let words = value_checks::head(&text[value.clone()]);
     // A PEM header needs no further proof.
     if words.starts_with("-----BEGIN") {
@@ -37,30 +37,31 @@ pub(super) fn is_secret_block(site: &AssignmentNotation, text: &str, value: &Ran
     let mut lines = words.lines();
     let are_words = lines.all(|line| !line.trim().contains(char::is_whitespace));
     let has_chance = words.split_whitespace().any(value_checks::is_varied);
-    let several = words.contains('\n') && are_words && has_chance && site.class != NameClass::Maybe;
+    let several =
+        words.contains('\n') && are_words && has_chance && site.class != SecretNameClass::Maybe;
     several || is_secret(site, text, value.start, value.start + words.len())
 }
 
 /// Returns whether a cell of a column of that class holds a secret.
 pub(super) fn is_secret_cell(
-    class: NameClass,
+    class: SecretNameClass,
     alone: bool,
     text: &str,
     cell: &Range<usize>,
 ) -> bool {
-    let site = AssignmentNotation::of_cell(class, alone);
+    let site = AssignmentFeatures::of_cell(class, alone);
     let end = cell.start + value_checks::head(&text[cell.clone()]).len();
     cell.start < end && is_secret(&site, text, cell.start, end)
 }
 
-impl AssignmentNotation {
+impl AssignmentFeatures {
     /// Returns the features of a cell, as if it were quoted.
-    pub(super) fn of_cell(class: NameClass, alone: bool) -> AssignmentNotation {
-        AssignmentNotation {
+    pub(super) fn of_cell(class: SecretNameClass, alone: bool) -> AssignmentFeatures {
+        AssignmentFeatures {
             class,
             upper: false,
             alone,
-            equals: class == NameClass::Key,
+            equals: class == SecretNameClass::Key,
             is_argument: false,
             spaced: false,
             is_line: true,
@@ -82,7 +83,7 @@ pub(super) fn begins_line(text: &str, begin: usize) -> bool {
 }
 
 /// Decides whether a value is a secret, given its assignment.
-pub(super) fn is_secret(site: &AssignmentNotation, text: &str, start: usize, end: usize) -> bool {
+pub(super) fn is_secret(site: &AssignmentFeatures, text: &str, start: usize, end: usize) -> bool {
     let value = &text[start..end];
     let whole = value.trim();
     let n_chars = whole.chars().count();
@@ -106,7 +107,7 @@ pub(super) fn is_secret(site: &AssignmentNotation, text: &str, start: usize, end
     if !is_variable && is_name_of_secret(whole, site.class) {
         return false;
     }
-    if site.class != NameClass::Password && value_checks::is_path_or_url(whole) {
+    if site.class != SecretNameClass::Password && value_checks::is_path_or_url(whole) {
         return false;
     }
     if value_checks::is_small_number(whole) {
@@ -114,26 +115,26 @@ pub(super) fn is_secret(site: &AssignmentNotation, text: &str, start: usize, end
     }
     if whole.bytes().all(|byte| byte.is_ascii_digit()) {
         let n_digits_min = match (site.class, site.upper) {
-            (NameClass::Password, true) => 4,
-            (NameClass::Password, false) => 5,
-            (NameClass::Secret | NameClass::Key, _) => 10,
-            (NameClass::Maybe, _) => return false,
+            (SecretNameClass::Password, true) => 4,
+            (SecretNameClass::Password, false) => 5,
+            (SecretNameClass::Secret | SecretNameClass::Key, _) => 10,
+            (SecretNameClass::Maybe, _) => return false,
         };
         return n_digits_min <= n_chars;
     }
     if site.is_argument && value_checks::is_constant(whole) {
         return false;
     }
-    let is_machine_made = site.is_argument && site.class != NameClass::Password;
+    let is_machine_made = site.is_argument && site.class != SecretNameClass::Password;
     if site.upper && site.equals && !site.alone && !is_machine_made {
         return match site.class {
-            NameClass::Password | NameClass::Secret | NameClass::Key => {
+            SecretNameClass::Password | SecretNameClass::Secret | SecretNameClass::Key => {
                 3 <= n_chars || !site.spaced && (quoted || 2 <= n_chars)
             }
-            NameClass::Maybe if site.spaced => {
+            SecretNameClass::Maybe if site.spaced => {
                 value_checks::is_random(whole) || value_checks::is_varied(whole) && 6 <= n_chars
             }
-            NameClass::Maybe => 3 <= n_chars,
+            SecretNameClass::Maybe => 3 <= n_chars,
         };
     }
     if whole.contains(char::is_whitespace) {
@@ -141,7 +142,7 @@ pub(super) fn is_secret(site: &AssignmentNotation, text: &str, start: usize, end
         let chosen = site.equals || quoted && any(value_checks::is_varied);
         let chosen = chosen || quoted && value_checks::is_passphrase(whole);
         let password =
-            site.class == NameClass::Password && chosen && !value_checks::is_prose(whole);
+            site.class == SecretNameClass::Password && chosen && !value_checks::is_prose(whole);
         return password || any(value_checks::is_random);
     }
     if !quoted && !site.equals && !ends_line(text, end) {
@@ -149,19 +150,19 @@ pub(super) fn is_secret(site: &AssignmentNotation, text: &str, start: usize, end
         return value_checks::is_random(whole);
     }
     let is_line = site.is_line && ends_line(text, end);
-    is_secret_word(&AssignmentNotation { is_line, ..site.clone() }, whole, n_chars)
+    is_secret_word(&AssignmentFeatures { is_line, ..site.clone() }, whole, n_chars)
 }
 
 /// Decides for one word in the place of a value.
-fn is_secret_word(site: &AssignmentNotation, word: &str, n_chars: usize) -> bool {
+fn is_secret_word(site: &AssignmentFeatures, word: &str, n_chars: usize) -> bool {
     let clear = site.equals || site.delimiter == ValueDelimiter::Quoted;
     let letters = word.chars().all(char::is_alphabetic);
     let joined = word.chars().all(|at| at.is_alphabetic() || "-_./:".contains(at));
     let varied = value_checks::is_varied(word);
     match site.class {
-        NameClass::Password if varied => 6 <= n_chars,
-        NameClass::Password if value_checks::is_chosen_word(word) && is_settled(site) => true,
-        NameClass::Password if letters && !value_checks::is_describing(word) => {
+        SecretNameClass::Password if varied => 6 <= n_chars,
+        SecretNameClass::Password if value_checks::is_chosen_word(word) && is_settled(site) => true,
+        SecretNameClass::Password if letters && !value_checks::is_describing(word) => {
             let n_chars_min = match (clear, site.is_line) {
                 // A line of a file of settings.
                 (true, true) if !site.spaced && site.delimiter == ValueDelimiter::Bare => 6,
@@ -171,21 +172,21 @@ fn is_secret_word(site: &AssignmentNotation, word: &str, n_chars: usize) -> bool
             };
             n_chars_min <= n_chars
         }
-        NameClass::Password => clear && 16 <= n_chars,
-        NameClass::Secret if varied => 6 <= n_chars,
-        NameClass::Secret if joined => letters && clear && 12 <= n_chars,
-        NameClass::Secret => value_checks::is_random(word),
-        NameClass::Key if varied && site.equals && !site.alone => 6 <= n_chars,
-        NameClass::Key if letters => clear && !site.alone && 12 <= n_chars,
-        NameClass::Key => value_checks::is_random(word),
-        NameClass::Maybe => {
+        SecretNameClass::Password => clear && 16 <= n_chars,
+        SecretNameClass::Secret if varied => 6 <= n_chars,
+        SecretNameClass::Secret if joined => letters && clear && 12 <= n_chars,
+        SecretNameClass::Secret => value_checks::is_random(word),
+        SecretNameClass::Key if varied && site.equals && !site.alone => 6 <= n_chars,
+        SecretNameClass::Key if letters => clear && !site.alone && 12 <= n_chars,
+        SecretNameClass::Key => value_checks::is_random(word),
+        SecretNameClass::Maybe => {
             20 <= n_chars && value_checks::is_random(word) && 3.5 <= value_checks::entropy(word)
         }
     }
 }
 
 /// Returns whether a plain word in that place is a value, not a word of code or of a sentence.
-fn is_settled(site: &AssignmentNotation) -> bool {
+fn is_settled(site: &AssignmentFeatures) -> bool {
     site.delimiter == ValueDelimiter::Quoted || site.is_line || site.equals && !site.spaced
 }
 

@@ -3,9 +3,9 @@
 /// Maximum bytes of a name.
 pub(super) const NAME_BYTES_MAX: usize = 80;
 
-/// The class of a name, by which its value is judged.
+/// The class of a name that tells of a secret, by which its value is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NameClass {
+pub(super) enum SecretNameClass {
     /// A password or passphrase: people choose them, so they may be words.
     Password,
     /// A secret.
@@ -36,7 +36,7 @@ pub(super) fn name_begin(text: &str, end: usize) -> usize {
 }
 
 /// Classifies a name; also returns whether it is only the keyword.
-pub(super) fn classify(text: &str, begin: usize, name: &str) -> Option<(NameClass, bool)> {
+pub(super) fn classify(text: &str, begin: usize, name: &str) -> Option<(SecretNameClass, bool)> {
     let trimmed = name.trim_end_matches(|at: char| at.is_ascii_digit() || at == '_');
     let mut words = words(trimmed);
     if words.last().is_some_and(|word| word == "base") {
@@ -53,29 +53,29 @@ pub(super) fn classify(text: &str, begin: usize, name: &str) -> Option<(NameClas
         || last.ends_with("pwd")
         || last == "pass"
     {
-        NameClass::Password
+        SecretNameClass::Password
     } else if last.ends_with("secret") {
-        NameClass::Secret
+        SecretNameClass::Secret
     } else if last.ends_with("token") {
-        NameClass::Key
+        SecretNameClass::Key
     } else if last == "key" {
         if KEY_OPENS.contains(&before) {
-            NameClass::Key
+            SecretNameClass::Key
         } else if alone || KEY_IS_NONE.contains(&before) {
             return None;
         } else {
-            NameClass::Maybe
+            SecretNameClass::Maybe
         }
     } else {
         let head = last.strip_suffix("key").filter(|head| KEY_OPENS.contains(head));
-        head.map(|_| NameClass::Key)?
+        head.map(|_| SecretNameClass::Key)?
     };
     Some((class, alone))
 }
 
 /// Returns whether a value in the place of a secret of that class is itself the name of one:
 /// `SERVER_SECRET_0`, `load_private_key`. People do choose `my_password`.
-pub(super) fn is_name_of_secret(value: &str, class: NameClass) -> bool {
+pub(super) fn is_name_of_secret(value: &str, class: SecretNameClass) -> bool {
     let is_upper = !value.bytes().any(|byte| byte.is_ascii_lowercase());
     // `readPassword`
     let is_camel = value.starts_with(|at: char| at.is_ascii_lowercase())
@@ -84,8 +84,8 @@ pub(super) fn is_name_of_secret(value: &str, class: NameClass) -> bool {
     (value.contains('_') || is_camel)
         && value.len() <= NAME_BYTES_MAX
         && value.bytes().all(is_name_byte)
-        && (is_upper || is_camel || class != NameClass::Password)
-        && classify(value, 0, value).is_some_and(|(named, _)| named != NameClass::Maybe)
+        && (is_upper || is_camel || class != SecretNameClass::Password)
+        && classify(value, 0, value).is_some_and(|(named, _)| named != SecretNameClass::Maybe)
 }
 
 /// First words of keys that open something.

@@ -9,17 +9,17 @@ use std::path::Path;
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    CHECKS, SCHEMA_OBJECTS, compute_state_fingerprint, count, row_limits, run, schema_objects,
-    text_encoding, text_hashes, typed_nodes,
+    CHECKS, SCHEMA_OBJECTS, compute_state_fingerprint, count, invalid_utf8_texts,
+    next_keys_single_rows, run, schema_objects, text_hashes, typed_nodes,
 };
 use crate::model::clock::Millis;
 use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::tree::{Format, NodeType};
-use crate::store::commit::commit;
+use crate::model::tree::{ContentFormat, NodeType};
+use crate::store::commit_outcome::commit;
 use crate::store::past_states::history_completion;
 use crate::store::replica_mark::mark_unpublished;
-use crate::store::write_lock_holder::begin_write;
+use crate::store::write_lock::begin_write;
 use crate::store::{
     ErrorContext, PreparedStatements, StoreError, connection, history_reader, links,
 };
@@ -37,10 +37,10 @@ type RepairFn = fn(&Connection, Millis) -> Result<Vec<String>, StoreError>;
 /// The repairs, in their order: each starts from the result of those before it.
 const FIXES: &[(&str, RepairFn)] = &[
     (SCHEMA_OBJECTS, |conn, _| quiet(schema_objects::make_missing(conn))),
-    ("row_keys", |conn, _| quiet(row_limits::move_keys(conn))),
+    ("row_keys", |conn, _| quiet(next_keys_single_rows::move_keys(conn))),
     ("fts5_sync", |conn, _| quiet(rebuild_index(conn))),
-    ("text_encoding", |conn, _| text_encoding::repair(conn)),
-    ("single_rows", |conn, _| quiet(row_limits::make_single_rows(conn))),
+    ("text_encoding", |conn, _| invalid_utf8_texts::repair(conn)),
+    ("single_rows", |conn, _| quiet(next_keys_single_rows::make_single_rows(conn))),
     // Rows that break the constraints of the table fail the integrity check as well.
     ("custom_views", |conn, _| quiet(typed_nodes::drop_broken_views(conn))),
     ("integrity_check", |conn, _| quiet(rebuild_indexes(conn))),
@@ -270,10 +270,10 @@ fn mend_nodes(conn: &Connection) -> Result<(), StoreError> {
         let content = text(4)?;
         let hash = ContentHash::of(&content).to_string();
         let node_type = NodeType::parse(&text(2)?).unwrap_or(NodeType::Text);
-        let format = Format::parse(&text(3)?).unwrap_or(Format::Plain);
+        let format = ContentFormat::parse(&text(3)?).unwrap_or(ContentFormat::Plain);
         let mut id = NodeId::parse(&text(1)?);
         let is_sound = NodeType::parse(&text(2)?).is_some()
-            && Format::parse(&text(3)?).is_some()
+            && ContentFormat::parse(&text(3)?).is_some()
             && id.is_some()
             && hash == text(5)?
             && row.get(6).doing("read the nodes")?;

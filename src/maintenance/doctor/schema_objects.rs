@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::CheckStatus;
-use crate::store::commit::commit;
+use crate::store::commit_outcome::commit;
 use crate::store::schema::comparison::{
     self, SchemaDifference, SchemaDifferenceKind, SchemaObject, differences, listed,
 };

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, params};
 use serde_json::Value;
 
 use super::{CheckStatus, count, first, verdict};
-use crate::model::fields::{Fields, FieldsError};
+use crate::model::fields::{CanonicalFields, CanonicalFieldsError};
 use crate::model::kind_specs::{KindSpec, is_view_name};
 use crate::model::tree::NodeType;
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
@@ -25,7 +25,8 @@ pub(super) fn fields(conn: &Connection, _: &Path) -> Result<(CheckStatus, String
         let (id, node_type, fields) = (text(1)?, text(2)?, text(3)?);
         n += 1;
         let complaint = |why: &dyn std::fmt::Display| format!("`{id}`: {why}");
-        match (Fields::parse(&fields), NodeType::parse(&node_type).and_then(KindSpec::of)) {
+        match (CanonicalFields::parse(&fields), NodeType::parse(&node_type).and_then(KindSpec::of))
+        {
             (Err(error), _) => broken.push(complaint(&error)),
             (Ok(_), None) => {
                 invalid.push(complaint(&format!("a node of type {node_type} has no fields")));
@@ -53,10 +54,10 @@ pub(super) fn rewrite_fields(conn: &Connection) -> Result<(), StoreError> {
         query.query_map([], |row| Ok((row.get(0)?, row.get(3)?))).doing("read the fields")?;
     let all: Vec<(i64, String)> = rows.collect::<Result<_, _>>().doing("read the fields")?;
     for (key, text) in all {
-        if Fields::parse(&text) == Err(FieldsError::NotCanonical) {
-            let fields = Fields::parse_loosely(&text).ok().map(|it| it.to_string());
+        if CanonicalFields::parse(&text) == Err(CanonicalFieldsError::NotCanonical) {
+            let fields = CanonicalFields::parse_loosely(&text).ok().map(|it| it.to_string());
             conn.execute(SET, params![key, fields]).doing("rewrite fields")?;
-        } else if Fields::parse(&text).is_err() {
+        } else if CanonicalFields::parse(&text).is_err() {
             conn.execute(SET, params![key, None::<String>]).doing("remove broken fields")?;
         }
     }

@@ -4,7 +4,7 @@ use rusqlite::{Row, ToSql, params};
 
 use super::{RedactionWork, RehashedText, SecretWithKind, text_columns};
 use crate::model::identity::ContentHash;
-use crate::store::node_columns::{ColumnContent, SqlTemplate};
+use crate::store::node_columns::{ColumnRedaction, SqlTemplate};
 use crate::store::{AttributeValues, ErrorContext, PreparedStatements, StoreError};
 use crate::text::index_terms::index_terms;
 use crate::text::tokens;
@@ -201,7 +201,7 @@ impl RedactionWork<'_> {
             self.tx.query_row(VERSIONS, [], |row| row.get(0)).doing("count the history")?;
         self.redaction.n_versions += usize::try_from(n_versions).unwrap_or(0);
         self.tx.execute(TOKENS, []).doing("count tokens of old texts")?;
-        for column in text_columns::all().iter().filter(|it| it.holds == ColumnContent::Hash) {
+        for column in text_columns::all().iter().filter(|it| it.holds == ColumnRedaction::Hash) {
             let (table, name) = (column.table, column.name);
             let sql = format!(
                 "UPDATE {table} SET {name} = (SELECT new FROM moved WHERE old = {name})

@@ -16,10 +16,10 @@ use rusqlite::{Connection, Row, params_from_iter};
 use super::{AtomicFolder, IfExists, ProgressFn, TransferError};
 use crate::ingest::markdown_export_format::folder_index::{INDEX_FILE, name_of};
 use crate::ingest::markdown_export_format::{
-    ExportedMetadata, FILE_HEADER, FolderIndex, push_node,
+    ExportedNodeAttributes, FILE_HEADER, FolderIndex, push_node,
 };
 use crate::ingest::scan;
-use crate::model::fields::Fields;
+use crate::model::fields::CanonicalFields;
 use crate::model::tree::{Node, NodeType};
 use crate::store::links::{read_reference, reference_columns};
 use crate::store::node_columns::SqlTemplate;
@@ -283,7 +283,7 @@ impl StoredNodeReader<'_> {
     }
 
     /// Returns what a marker has to say of a node.
-    fn marks(&self, record: &NodeRecord) -> Result<ExportedMetadata, StoreError> {
+    fn marks(&self, record: &NodeRecord) -> Result<ExportedNodeAttributes, StoreError> {
         const PINNED: &str = "SELECT 1 FROM heat WHERE node = ?1 AND pinned";
         const LINKS: &str = concat!(
             "SELECT ",
@@ -295,12 +295,12 @@ impl StoredNodeReader<'_> {
         );
         let key = record.key.0;
         let fields = record.attributes.fields();
-        Ok(ExportedMetadata {
+        Ok(ExportedNodeAttributes {
             id: Some(record.id),
             exported_hash: Some(record.content_hash),
             parent: None,
             position: record.place.file.is_none().then_some(record.place.position),
-            fields: fields.and_then(|it| Fields::parse_loosely(it).ok()),
+            fields: fields.and_then(|it| CanonicalFields::parse_loosely(it).ok()),
             is_pinned: self.state.has(PINNED, [key], "read pins")?,
             links: self.state.rows(LINKS, [key], read_reference, "read edges")?,
         })

@@ -16,7 +16,7 @@ use crate::maintenance::doctor;
 use crate::model::clock::Millis;
 use crate::model::fields;
 use crate::model::identity::ContentHash;
-use crate::store::node_columns::{ColumnContent, NodeColumn, columns};
+use crate::store::node_columns::{ColumnRedaction, NodeColumn, columns};
 use crate::store::{ErrorContext, StoreError, links};
 use crate::text::index_terms::index_terms;
 use crate::text::{self, tokens};
@@ -155,7 +155,7 @@ fn is_json(table: &str, name: &str) -> bool {
     if table == "custom_view" {
         return name == "query";
     }
-    let json = |it: &&NodeColumn| it.holds == ColumnContent::Json;
+    let json = |it: &&NodeColumn| it.holds == ColumnRedaction::Json;
     columns()
         .iter()
         .filter(json)

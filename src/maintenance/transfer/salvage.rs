@@ -6,12 +6,12 @@
 //! text stays missing; nothing is invented.
 
 mod damaged_table_reader;
-mod header_repair;
+mod header_schema_transplant;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use header_repair::RepairedPart;
+use header_schema_transplant::TransplantedPart;
 use rusqlite::{Connection, params_from_iter};
 
 use super::atomic_file::{AtomicFile, IfExists};
@@ -48,12 +48,13 @@ pub(crate) fn salvage(
     copy_still(damaged, copy.path())?;
     let mut conn = draft.database()?;
     let mut losses = Vec::new();
-    header_repair::graft(copy.path(), draft.path(), RepairedPart::Head).on("read", damaged)?;
+    header_schema_transplant::graft(copy.path(), draft.path(), TransplantedPart::Head)
+        .on("read", damaged)?;
     let from = match open(copy.path(), damaged) {
         Ok(from) => from,
         Err(_) => {
             losses.push("the list of tables: that of a new memory was taken".to_owned());
-            header_repair::graft(copy.path(), draft.path(), RepairedPart::Schema)
+            header_schema_transplant::graft(copy.path(), draft.path(), TransplantedPart::Schema)
                 .on("read", damaged)?;
             open(copy.path(), damaged)?
         }

@@ -84,7 +84,7 @@ pub(crate) fn import_old(
     let tx = conn.transaction().doing("begin an import")?;
     let mut cleaner = ImportRedactor::new(redactor);
     let mut notes = SkippedCounts::default();
-    let mut files = files::V03Files::read(&from, &tx)?;
+    let mut files = files::V03FileImporter::read(&from, &tx)?;
     let nodes = nodes::import_nodes(&from, &tx, &mut files, &mut cleaner, &mut notes, progress)?;
     let history =
         history::import_history(&from, &tx, &nodes, &mut files, &mut cleaner, &mut notes)?;

@@ -311,7 +311,7 @@ proptest! {
     ) {
         let mut line = String::from("\"");
         for piece in &pieces {
-            EscapingWriter(&mut line).write_str(piece).unwrap();
+            JsonStringEscaper(&mut line).write_str(piece).unwrap();
         }
         line.push('"');
         let ends_a_line = line.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']);
@@ -368,7 +368,7 @@ fn the_log_has_no_word_of_an_id() {
 fn a_line_has_no_character_that_steers_or_hides_others() {
     let hidden: String = ('\0'..=char::MAX).filter(|it| is_hidden(*it)).collect();
     let mut line = String::from("\"");
-    EscapingWriter(&mut line).write_str(&hidden).unwrap();
+    JsonStringEscaper(&mut line).write_str(&hidden).unwrap();
     line.push('"');
     assert!(!line.contains(is_hidden), "{line:?}");
     assert_eq!(serde_json::from_str::<String>(&line).unwrap(), hidden);

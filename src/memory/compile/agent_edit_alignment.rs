@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use super::file_work::{FileWork, ParsedFile, base_hash};
-use crate::model::identity::{self, AlignmentNode, ContentHash, FormerTextIndex, NodeId};
+use super::file_being_compiled::{FileBeingCompiled, ParsedFile, base_hash};
+use crate::model::identity::{self, AlignmentNode, ContentHash, NodeId, TextHistoryIndex};
 use crate::model::order_keys::{self, AssignedOrderKey, SiblingKeyChange};
 use crate::model::tree::{NodeType, Tree};
 use crate::store::{Batch, FileId, NodeKey, NodePlace, NodeRecord, StoreError, Tombstone};
@@ -18,7 +18,7 @@ struct BaseText {
 }
 
 /// A node with its base text, for alignment.
-pub(super) struct BaseTextNode<'a> {
+pub(super) struct NodeWithBaseText<'a> {
     node: &'a NodeRecord,
     /// The base text, if an agent replaced it.
     file: Option<BaseText>,
@@ -29,7 +29,7 @@ pub(super) struct BaseTextNode<'a> {
 pub(super) fn base_nodes<'a>(
     batch: &Batch<'_>,
     nodes: &'a [NodeRecord],
-) -> Result<Vec<BaseTextNode<'a>>, StoreError> {
+) -> Result<Vec<NodeWithBaseText<'a>>, StoreError> {
     let mut base_nodes = Vec::with_capacity(nodes.len());
     for node in nodes {
         let file = match node.source_hash.filter(|_| node.is_overlaid()) {
@@ -37,15 +37,15 @@ pub(super) fn base_nodes<'a>(
             None => None,
         };
         let file = file.map(|content| BaseText { label: text::label_of_text(&content), content });
-        base_nodes.push(BaseTextNode { node, file });
+        base_nodes.push(NodeWithBaseText { node, file });
     }
     Ok(base_nodes)
 }
 
-impl BaseTextNode<'_> {
+impl NodeWithBaseText<'_> {
     /// Returns the node as an old one of alignment.
     pub(super) fn to_known(&self, parent: Option<usize>) -> AlignmentNode<'_> {
-        let BaseTextNode { node, file } = self;
+        let NodeWithBaseText { node, file } = self;
         AlignmentNode {
             parent,
             node_type: node.node_type,
@@ -186,7 +186,7 @@ impl LastFileVersion {
     /// Returns, for each new node, the index in `ids` of its old one.
     fn match_blocks(
         &self,
-        base_nodes: &[BaseTextNode<'_>],
+        base_nodes: &[NodeWithBaseText<'_>],
         tombstones: &[Tombstone],
         parsed: &ParsedFile,
     ) -> Vec<Option<usize>> {
@@ -208,7 +208,7 @@ impl LastFileVersion {
                 }
             })
             .collect();
-        let found = identity::align(&old, &new, &FormerTextIndex::default());
+        let found = identity::align(&old, &new, &TextHistoryIndex::default());
         found.into_iter().map(|it| it.map(|place| self.order[place].0)).collect()
     }
 }
@@ -238,7 +238,10 @@ pub(super) fn remove_blocks(parsed: ParsedFile, is_dropped: &[bool]) -> ParsedFi
 
 /// Gives a file its former nodes back. A rollback restored them as agent nodes, and the file has
 /// their text again.
-pub(super) fn reclaim_base(batch: &Batch<'_>, work: &mut FileWork) -> Result<(), StoreError> {
+pub(super) fn reclaim_base(
+    batch: &Batch<'_>,
+    work: &mut FileBeingCompiled,
+) -> Result<(), StoreError> {
     // The history is read only if a new node has no match.
     if work.agent_nodes.is_empty() || work.matched.iter().all(Option::is_some) {
         return Ok(());
@@ -279,7 +282,7 @@ impl AgentInserts {
     /// Collects the inserts of a file, and those below nodes from other files.
     pub(super) fn collect(
         batch: &Batch<'_>,
-        work: &mut FileWork,
+        work: &mut FileBeingCompiled,
     ) -> Result<AgentInserts, StoreError> {
         let mut families: HashMap<Option<NodeKey>, Vec<NodeRecord>> = HashMap::new();
         for node in work.agent_nodes.drain(..) {

@@ -4,11 +4,11 @@
 //! node that belongs to no file is found by its id: a person's edit counts where the memory has
 //! the text of the export still, and what was forgotten meanwhile stays so.
 
-use super::file_work::ParsedFile;
-use crate::ingest::markdown_export_format::ExportedMetadata;
+use super::file_being_compiled::ParsedFile;
+use crate::ingest::markdown_export_format::ExportedNodeAttributes;
 use crate::ingest::parse::Warning;
 use crate::ingest::redact::Redactor;
-use crate::model::fields::Fields;
+use crate::model::fields::CanonicalFields;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::kind_specs::KindSpec;
 use crate::model::links::reference::Reference;
@@ -18,9 +18,9 @@ use crate::store::{
 };
 use crate::text;
 
-/// Where the nodes of an exported file belong.
+/// The owner of the nodes of an exported file: the file, or agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MarkedNodeOwner {
+pub(super) enum FileOrAgentsOwner {
     /// To the file.
     OfFile,
     /// To agents: to no file.
@@ -30,8 +30,8 @@ pub(super) enum MarkedNodeOwner {
 /// Redacts marks, and takes those away that are not valid where they are.
 pub(super) fn check_marks(
     tree: &mut Tree,
-    marks: &mut [ExportedMetadata],
-    belong: MarkedNodeOwner,
+    marks: &mut [ExportedNodeAttributes],
+    belong: FileOrAgentsOwner,
     (redactor, source): (&Redactor, &str),
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
@@ -39,7 +39,10 @@ pub(super) fn check_marks(
         redact_marks(marks, redactor);
         if let Err(why) = check_fields(node, marks, belong) {
             node.node_type = NodeType::Text;
-            *marks = ExportedMetadata { position: marks.position, ..ExportedMetadata::default() };
+            *marks = ExportedNodeAttributes {
+                position: marks.position,
+                ..ExportedNodeAttributes::default()
+            };
             let line = text::line_number_at(source, node.span.start);
             let what = format!("{why}; the block is read as a text");
             warnings.push(Warning { line, what });
@@ -48,10 +51,10 @@ pub(super) fn check_marks(
     warnings
 }
 
-fn redact_marks(marks: &mut ExportedMetadata, redactor: &Redactor) {
+fn redact_marks(marks: &mut ExportedNodeAttributes, redactor: &Redactor) {
     let mut scrub = |text: &str| redactor.scrub(text).text.into_owned();
     if let Some(fields) = marks.fields.take() {
-        marks.fields = Fields::new(fields.map_strings(&mut scrub).into_object()).ok();
+        marks.fields = CanonicalFields::new(fields.map_strings(&mut scrub).into_object()).ok();
     }
     for Reference { label, source, id_hint, heading, alias, .. } in &mut marks.links {
         for text in [source, id_hint, heading, alias].into_iter().flatten().chain([label]) {
@@ -63,14 +66,14 @@ fn redact_marks(marks: &mut ExportedMetadata, redactor: &Redactor) {
 /// Checks that a node has the fields of its type, where its type may be at all.
 fn check_fields(
     node: &Node,
-    marks: &ExportedMetadata,
-    belong: MarkedNodeOwner,
+    marks: &ExportedNodeAttributes,
+    belong: FileOrAgentsOwner,
 ) -> Result<(), String> {
     let node_type = node.node_type;
     match (KindSpec::of(node_type), &marks.fields) {
         (None, None) => Ok(()),
         (None, Some(_)) => Err(format!("a node of type {node_type} has no fields")),
-        (Some(_), _) if belong == MarkedNodeOwner::OfFile => {
+        (Some(_), _) if belong == FileOrAgentsOwner::OfFile => {
             Err(format!("a node of type {node_type} belongs to no file"))
         }
         (Some(_), None) => Err(format!("a node of type {node_type} without its fields")),
@@ -86,7 +89,7 @@ fn check_fields(
 pub(super) fn follow_marks(
     batch: &mut Batch<'_>,
     key: NodeKey,
-    marks: &ExportedMetadata,
+    marks: &ExportedNodeAttributes,
 ) -> Result<(), StoreError> {
     if marks.is_pinned {
         batch.pin(key, None)?;
@@ -126,7 +129,7 @@ pub(super) fn take_in(
 }
 
 /// Returns the parent that a marker names.
-fn above(batch: &Batch<'_>, marks: &ExportedMetadata) -> Result<Option<NodeKey>, StoreError> {
+fn above(batch: &Batch<'_>, marks: &ExportedNodeAttributes) -> Result<Option<NodeKey>, StoreError> {
     let Some(id) = marks.parent else { return Ok(None) };
     let found = batch.find(id)?.filter(|it| it.place.file.is_none());
     Ok(found.map(|it| it.key))
@@ -137,7 +140,7 @@ fn update(
     batch: &mut Batch<'_>,
     known: &NodeRecord,
     node: &Node,
-    (hash, marks): (ContentHash, &ExportedMetadata),
+    (hash, marks): (ContentHash, &ExportedNodeAttributes),
     warnings: &mut Vec<String>,
 ) -> Result<(), StoreError> {
     let is_edited = marks.exported_hash != Some(hash);
@@ -161,7 +164,7 @@ fn add(
     batch: &mut Batch<'_>,
     parent: Option<NodeKey>,
     node: &Node,
-    marks: &ExportedMetadata,
+    marks: &ExportedNodeAttributes,
 ) -> Result<Option<NodeKey>, StoreError> {
     let mut data = NodeData::of(node);
     if let Some(fields) = &marks.fields {
@@ -201,6 +204,6 @@ fn same_below(
 }
 
 /// Returns the id that a new node of a file should get, if its marker has one that is free.
-pub(super) fn wanted_id(marks: &[ExportedMetadata], idx: usize) -> Option<NodeId> {
+pub(super) fn wanted_id(marks: &[ExportedNodeAttributes], idx: usize) -> Option<NodeId> {
     marks.get(idx).and_then(|it| it.id)
 }

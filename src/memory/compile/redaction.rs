@@ -5,8 +5,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::export_marks::{self, MarkedNodeOwner};
-use crate::ingest::markdown_export_format::{self, ExportedMetadata, ParsedExport};
+use super::export_marks::{self, FileOrAgentsOwner};
+use crate::ingest::markdown_export_format::{self, ExportedNodeAttributes, ParsedExport};
 use crate::ingest::parse::{self, Parsed, Syntax, Warning};
 use crate::ingest::redact::Redactor;
 use crate::text::{self, tokens};
@@ -15,10 +15,10 @@ use crate::text::{self, tokens};
 ///
 /// Of an exported file, it returns the marks of the nodes, too.
 pub(super) fn parse_bytes_redacted(
-    (syntax, belong): (Syntax, Option<MarkedNodeOwner>),
+    (syntax, belong): (Syntax, Option<FileOrAgentsOwner>),
     bytes: &[u8],
     redactor: &Redactor,
-) -> (Parsed, Option<Vec<ExportedMetadata>>) {
+) -> (Parsed, Option<Vec<ExportedNodeAttributes>>) {
     let (text, mut warnings) = parse::decode(bytes);
     let mut marks = None;
     let parse = |text: &str| match belong.filter(|_| markdown_export_format::is_exported(text)) {

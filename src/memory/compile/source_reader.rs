@@ -3,10 +3,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use super::export_marks::MarkedNodeOwner;
+use super::export_marks::FileOrAgentsOwner;
 use super::plan::CompilePlan;
 use super::{PARSER_FAILED, redaction};
-use crate::ingest::markdown_export_format::ExportedMetadata;
+use crate::ingest::markdown_export_format::ExportedNodeAttributes;
 use crate::ingest::parse::Parsed;
 use crate::ingest::scan::{self, ScannedFile};
 use crate::model::identity::ContentHash;
@@ -27,7 +27,7 @@ pub(super) struct FileReadOutcome {
     pub(super) found: ScannedFile,
     pub(super) outcome: Result<(ContentHash, Parsed), String>,
     /// The marks of its nodes, if it is an exported file.
-    pub(super) marks: Option<Vec<ExportedMetadata>>,
+    pub(super) marks: Option<Vec<ExportedNodeAttributes>>,
 }
 
 impl FileReadOutcome {
@@ -76,8 +76,8 @@ fn read(found: ScannedFile, plan: &CompilePlan) -> FileReadOutcome {
         Err(what) => return FileReadOutcome { found, outcome: Err(what), marks: None },
     };
     let belong = plan.exported.as_ref().map(|it| match it.is_of_agents(&found.path) {
-        true => MarkedNodeOwner::OfAgents,
-        false => MarkedNodeOwner::OfFile,
+        true => FileOrAgentsOwner::OfAgents,
+        false => FileOrAgentsOwner::OfFile,
     });
     // A panic in a parser is our bug; it must affect this file only.
     let parsed = catch_unwind(AssertUnwindSafe(|| {

@@ -26,8 +26,8 @@ use splice::{ParsedSource, SpliceOutcome};
 pub(crate) use splice_testing::{EditKind, splice_text};
 
 use super::agent_edit_alignment;
-use super::file_work::{FileWork, ParsedFile};
-use super::{CompileError, apply, parse_text_redacted};
+use super::file_being_compiled::{FileBeingCompiled, ParsedFile};
+use super::{CompileError, apply_slice, parse_text_redacted};
 use crate::ingest::markdown_export_format::ExportedRoot;
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
@@ -82,12 +82,12 @@ struct CompiledFile {
     bytes: Vec<u8>,
     source: ParsedSource,
     syntax: Syntax,
-    nodes: CompiledNodes,
+    nodes: NodesAndTombstones,
 }
 
 /// The nodes and tombstones of a file by the index of each node of its text: one of the two.
 #[derive(Default)]
-struct CompiledNodes {
+struct NodesAndTombstones {
     records: Vec<Option<NodeRecord>>,
     tombstones: Vec<Option<Tombstone>>,
 }
@@ -225,7 +225,7 @@ impl WriteBackFolder {
         change: FileRewrite,
         (idx, edit, stat): (usize, FileEdit<'_>, FileStat),
     ) -> Result<WriteBackOutcome, CompileError> {
-        let CompiledFile { row, nodes: CompiledNodes { mut records, tombstones }, .. } = file;
+        let CompiledFile { row, nodes: NodesAndTombstones { mut records, tombstones }, .. } = file;
         let FileRewrite { bytes, tree, origins } = change;
         if let FileEdit::Replace(..) = edit {
             let heir = origins.iter().position(|it| *it == Some(idx));
@@ -257,7 +257,7 @@ impl WriteBackFolder {
         let keys = self.write_nodes(batch, &row, parsed, matched)?;
         batch.note_stat(
             row.id,
-            apply::trusted(stat, self.now),
+            apply_slice::trusted(stat, self.now),
             Ok(ContentHash::of_bytes(&bytes)),
         )?;
         if let Some(node) = lifted {
@@ -274,10 +274,10 @@ impl WriteBackFolder {
         parsed: ParsedFile,
         matched: Vec<Option<NodeRecord>>,
     ) -> Result<Vec<NodeKey>, CompileError> {
-        let (_, agent_nodes) = apply::split_by_author(batch.file_nodes(row.id)?);
+        let (_, agent_nodes) = apply_slice::split_by_author(batch.file_nodes(row.id)?);
         let (file, path) = (row.id, row.path.clone());
-        let work = FileWork { file, path, parsed, old: Vec::new(), agent_nodes, matched };
-        apply::apply(batch, work, self.workspace.initial_temperatures.of(&row.path))
+        let work = FileBeingCompiled { file, path, parsed, old: Vec::new(), agent_nodes, matched };
+        apply_slice::apply(batch, work, self.workspace.initial_temperatures.of(&row.path))
     }
 
     /// Writes a new note as a file of its own.
@@ -322,7 +322,7 @@ impl WriteBackFolder {
                 }
             }
             let stat = match scan::create_file(&self.root, &path, &bytes) {
-                Ok(Some(stat)) => apply::trusted(stat, self.now),
+                Ok(Some(stat)) => apply_slice::trusted(stat, self.now),
                 // Another note, of a person or of this memory.
                 Ok(None) => continue,
                 Err(error) => return kept(&path, &format!("cannot be written: {error}")),
@@ -349,11 +349,11 @@ fn nodes_of(
     batch: &Batch<'_>,
     row: &FileRow,
     tree: &Tree,
-) -> Result<Option<CompiledNodes>, CompileError> {
-    let (nodes, _) = apply::split_by_author(batch.file_nodes(row.id)?);
+) -> Result<Option<NodesAndTombstones>, CompileError> {
+    let (nodes, _) = apply_slice::split_by_author(batch.file_nodes(row.id)?);
     let mut buried = batch.tombstones(row.id)?;
     let mut nodes = nodes.into_iter();
-    let mut known = CompiledNodes::default();
+    let mut known = NodesAndTombstones::default();
     for node in &tree.nodes {
         let hash = ContentHash::of(&node.content);
         let is_buried = |it: &Tombstone| {

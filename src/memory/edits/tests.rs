@@ -218,7 +218,7 @@ fn a_write_is_known_again_where_an_equal_one_was_forgotten() {
     let other = scene.write("# Other\n", None).structured["node_id"].as_str().unwrap().to_owned();
     let first = scene.write("ok", None).structured["node_id"].as_str().unwrap().to_owned();
     let second = scene.write("ok", Some(&other));
-    scene.memory.forget(&first, ForgetMode::Strict).unwrap();
+    scene.memory.forget(&first, ForgetChildrenMode::Strict).unwrap();
     let again = scene.write("ok", Some(&other));
     assert_eq!(again.text, second.text);
     assert_eq!(again.structured["snapshot"], Value::Null);
@@ -229,7 +229,7 @@ fn forgotten_and_written_again_is_the_same_node() {
     let scene = Scene::new();
     let first = scene.write("Alpha.", None);
     let id = first.structured["node_id"].as_str().unwrap();
-    scene.memory.forget(id, ForgetMode::Strict).unwrap();
+    scene.memory.forget(id, ForgetChildrenMode::Strict).unwrap();
     let again = scene.write("Alpha.", None);
     assert_eq!(again.text, first.text);
     assert_eq!(again.structured["snapshot"], 3);
@@ -304,7 +304,7 @@ fn a_senseless_edit_is_refused_and_changes_nothing() {
             `temperature` must be between 0 and 1, not NaN
         "#]],
     );
-    let error = memory.forget(&id, ForgetMode::Strict).unwrap_err().to_string();
+    let error = memory.forget(&id, ForgetChildrenMode::Strict).unwrap_err().to_string();
     let why =
         "has 1 child; mode `cascade` forgets what is below it, too, and `reparent` keeps that";
     assert_eq!(error, format!("node `{id}` {why}"));
@@ -360,7 +360,7 @@ fn children_take_the_place_of_what_is_forgotten() {
     let scene = Scene::new();
     scene.file("a.md", "# A\n\none\n\n## B\n\ntwo\n\nthree\n\n## C\n\nfour\n");
     let id = scene.id("B");
-    let answer = scene.memory.forget(&id, ForgetMode::Reparent).unwrap();
+    let answer = scene.memory.forget(&id, ForgetChildrenMode::Reparent).unwrap();
     assert_eq!(answer.text, format!("forgot node {id} (mode=reparent, 3 affected)"));
     scene.check_outline(expect![[r#"
         [heading] A
@@ -376,7 +376,7 @@ fn children_take_the_place_of_what_is_forgotten() {
         .query_row("SELECT count(*) FROM diff WHERE snapshot = 3", [], |row| row.get(0))
         .unwrap();
     assert_eq!(n_ops, 2, "the rest stays where it is");
-    scene.memory.forget(&scene.id("A"), ForgetMode::Cascade).unwrap();
+    scene.memory.forget(&scene.id("A"), ForgetChildrenMode::Cascade).unwrap();
     scene.check_outline(expect![[""]]);
     assert_eq!(scene.snapshots().last().unwrap().0.split(':').nth(1), Some("cascade"));
 }
@@ -409,12 +409,15 @@ enum Step {
     Rename,
     Write(usize, usize),
     Overlay(usize),
-    Forget(usize, ForgetMode),
+    Forget(usize, ForgetChildrenMode),
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let modes =
-        prop::sample::select(vec![ForgetMode::Strict, ForgetMode::Cascade, ForgetMode::Reparent]);
+    let modes = prop::sample::select(vec![
+        ForgetChildrenMode::Strict,
+        ForgetChildrenMode::Cascade,
+        ForgetChildrenMode::Reparent,
+    ]);
     prop_oneof![
         (0usize..40, 0usize..BLOCKS.len()).prop_map(|(at, to)| Step::Edit(at, to)),
         (0usize..40, 0usize..BLOCKS.len()).prop_map(|(at, to)| Step::Insert(at, to)),
@@ -464,7 +467,7 @@ impl Play {
         scene.write("What the agent knows.", Some(&last));
         scene.memory.write("What it adds.", Some(&last), WriteMode::Append).unwrap();
         scene.file("b.md", "# B\n\nWhat is forgotten.\n");
-        scene.memory.forget(&scene.id("What is forgotten."), ForgetMode::Strict).unwrap();
+        scene.memory.forget(&scene.id("What is forgotten."), ForgetChildrenMode::Strict).unwrap();
         Play { scene, blocks, path: "a.md".to_owned(), n_written: 0, last }
     }
 
@@ -516,7 +519,7 @@ impl Play {
                 if let Some(id) = self.ids().get(*at) {
                     let below = memory.tree(Some(id), Some(100_000)).unwrap().text;
                     let mode = match below.contains("What the agent knows.") {
-                        true => ForgetMode::Reparent,
+                        true => ForgetChildrenMode::Reparent,
                         false => *mode,
                     };
                     // Strict may refuse.

@@ -54,7 +54,7 @@ impl WarmingFixture {
     fn note_all(&self) {
         const NOTE: &str = "
             INSERT INTO heat (node, temperature, at, full_at) SELECT key, 0.5, 0, ?1 FROM node";
-        self.run(NOTE, [crate::model::heat::Heat::birth(0).full_at()]);
+        self.run(NOTE, [crate::model::heat::StoredHeat::birth(0).full_at()]);
     }
 
     fn run<P: rusqlite::Params>(&self, sql: &str, params: P) {
@@ -415,7 +415,7 @@ fn migrations_keep_only_heat_rows_that_differ_from_birth() {
     fixture.run("UPDATE heat SET announced_at = 9 WHERE node = 5", []);
     let before = average(&memory);
     drop(memory);
-    crate::store::testing::forget_fields(&fixture.db());
+    crate::store::database_version_testing::forget_fields(&fixture.db());
     let conn = Connection::open(fixture.db()).unwrap();
     conn.execute_batch(
         "DROP TRIGGER pulse_heat_noted; ALTER TABLE memory DROP COLUMN heated;

@@ -153,8 +153,8 @@ impl Memory {
         let work = |batch: &mut Batch<'_>| self.apply_in(batch, request, now);
         let applied = self.writer.write("", "", now, work);
         let (applied, commit) = match applied {
-            Err(ApplyAbort::DryRun(answer)) => return Ok(answer),
-            Err(ApplyAbort::Error(error)) => return Err(error),
+            Err(RolledBackChangeset::DryRun(answer)) => return Ok(answer),
+            Err(RolledBackChangeset::Error(error)) => return Err(error),
             Ok(applied) => applied,
         };
         let (mut answer, n_pending, replayed) = applied;
@@ -168,7 +168,7 @@ impl Memory {
         batch: &mut Batch<'_>,
         request: &ApplyRequest,
         now: Millis,
-    ) -> Result<(Value, u64, Option<Option<i64>>), ApplyAbort> {
+    ) -> Result<(Value, u64, Option<Option<i64>>), RolledBackChangeset> {
         let ApplyRequest { operations, base, key, is_dry_run, text } = request;
         let receipt = key.as_deref().map(|it| receipt_of(batch, it, text)).transpose()?;
         if let Some(Some((snapshot, kept))) = receipt {
@@ -209,7 +209,7 @@ impl Memory {
             answer["dry_run"] = true.into();
             answer["snapshot"] = Value::Null;
             add_pending(&mut answer, n_pending);
-            return Err(ApplyAbort::DryRun(answer));
+            return Err(RolledBackChangeset::DryRun(answer));
         }
         Ok((answer, n_pending, None))
     }
@@ -318,26 +318,26 @@ fn scrubbed(operation: &Map<String, Value>, scrub: &impl Fn(&str) -> String) -> 
     operation.iter().map(|(key, it)| (key.clone(), value(it))).collect()
 }
 
-/// The end of a write that is taken back.
-enum ApplyAbort {
+/// The reason why a changeset is rolled back.
+enum RolledBackChangeset {
     DryRun(Value),
     Error(ApplyError),
 }
 
-impl From<crate::store::StoreError> for ApplyAbort {
-    fn from(error: crate::store::StoreError) -> ApplyAbort {
-        ApplyAbort::Error(error.into())
+impl From<crate::store::StoreError> for RolledBackChangeset {
+    fn from(error: crate::store::StoreError) -> RolledBackChangeset {
+        RolledBackChangeset::Error(error.into())
     }
 }
 
-impl From<MemoryError> for ApplyAbort {
-    fn from(error: MemoryError) -> ApplyAbort {
-        ApplyAbort::Error(error.into())
+impl From<MemoryError> for RolledBackChangeset {
+    fn from(error: MemoryError) -> RolledBackChangeset {
+        RolledBackChangeset::Error(error.into())
     }
 }
 
-impl From<ApplyError> for ApplyAbort {
-    fn from(error: ApplyError) -> ApplyAbort {
-        ApplyAbort::Error(error)
+impl From<ApplyError> for RolledBackChangeset {
+    fn from(error: ApplyError) -> RolledBackChangeset {
+        RolledBackChangeset::Error(error)
     }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::conflict_writes::{
     ConflictEnd, DISPUTES, end_conflict, is_open, open_conflict, statements_of,
 };
-use super::fact_rivals::{FactSubject, are_rivals, current_facts_of, is_current_fact};
+use super::contradicting_facts::{FactSubject, are_rivals, current_facts_of, is_current_fact};
 use super::fact_writes::COMPARED_MAX;
 use super::node_writes::{KnowledgeNode, find_node};
 use crate::memory::typed::MemoryError;
@@ -94,7 +94,7 @@ fn contest(
     changed: Vec<KnowledgeNode>,
     now: Millis,
 ) -> Result<(), MemoryError> {
-    let mut subjects = KnownSubjects::default();
+    let mut subjects = FactSubjectsByName::default();
     for fact in changed {
         let keys = subjects.keys_of(batch, &fact)?;
         let mut rivals = current_facts_of(batch, &keys, now)?;
@@ -115,9 +115,9 @@ fn contest(
 
 /// The subjects of the facts of one write, by their names.
 #[derive(Default)]
-struct KnownSubjects(BTreeMap<String, FactSubject>);
+struct FactSubjectsByName(BTreeMap<String, FactSubject>);
 
-impl KnownSubjects {
+impl FactSubjectsByName {
     fn of(
         &mut self,
         batch: &Batch<'_>,
@@ -159,7 +159,7 @@ pub(super) fn contest_values(
 ) -> Result<(), MemoryError> {
     let all_new: BTreeSet<NodeId> = new.iter().map(KnowledgeNode::id).collect();
     new.retain(|it| !it.has("attribute") && is_current_fact(it, now));
-    let mut subjects = KnownSubjects::default();
+    let mut subjects = FactSubjectsByName::default();
     let mut known: BTreeMap<Vec<NodeKey>, Vec<(KnowledgeNode, StatementFeatures)>> =
         BTreeMap::new();
     for fact in new {

@@ -8,7 +8,7 @@
 use serde_json::{Map, Value};
 
 use super::conflict_writes::{close, open_conflict};
-use super::fact_rivals::{FactSubject, current_facts_of, is_current_fact, is_equal_text};
+use super::contradicting_facts::{FactSubject, current_facts_of, is_current_fact, is_equal_text};
 use super::node_writes::{
     KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, set_fields,
 };

@@ -19,7 +19,7 @@ use crate::model::kind_specs::knowledge::CHUNK_STATES;
 use crate::model::tree::NodeType;
 use crate::settings::config::KnowledgeSettings;
 use crate::store::Batch;
-use crate::text::pieces::split_into_pieces;
+use crate::text::chunking::split_into_pieces;
 use crate::text::tokens;
 
 /// Characters of the chunk before with which a chunk begins.

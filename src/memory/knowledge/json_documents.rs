@@ -1,10 +1,10 @@
 //! Documents of knowledge for whoever watches: lists and single nodes as JSON, which warm nothing.
 
-mod bootstrap;
+mod bootstrap_knowledge_digest;
 mod details;
 mod event_feed;
 mod rest_records;
-mod topics;
+mod topics_graph_stats;
 
 use serde_json::{Map, Value, json};
 
@@ -17,16 +17,20 @@ use crate::model::kind_specs::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader, TypedEdge};
-pub(crate) use bootstrap::{BOOTSTRAP_DEFAULT, BOOTSTRAP_RANGE, bootstrap_document};
+pub(crate) use bootstrap_knowledge_digest::{
+    BOOTSTRAP_DEFAULT, BOOTSTRAP_RANGE, bootstrap_document,
+};
 pub(crate) use details::{concept_document, entity_document};
 
 pub(crate) use event_feed::events_document;
 pub(crate) use rest_records::{
-    RecordFilter, concept_record, concept_records, concepts_of_entity, deleted_records,
+    RecordPageRequest, concept_record, concept_records, concepts_of_entity, deleted_records,
     deletion_of, entity_record, entity_records, episode_record, episode_records,
     episodes_of_entity, graph_record, query_record,
 };
-pub(crate) use topics::{entity_graph_record, stats_record, topic_record, topic_records};
+pub(crate) use topics_graph_stats::{
+    entity_graph_record, stats_record, topic_record, topic_records,
+};
 
 /// Rows of a list where nobody says how many.
 pub(crate) const LIST_DEFAULT: usize = 50;

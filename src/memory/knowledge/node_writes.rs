@@ -4,10 +4,10 @@ use serde_json::{Map, Value, json};
 
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
-use crate::model::fields::Fields;
+use crate::model::fields::CanonicalFields;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::KindSpec;
-use crate::model::tree::{Format, NodeType};
+use crate::model::tree::{ContentFormat, NodeType};
 use crate::model::validity::Validity;
 use crate::store::reader::unreadable;
 use crate::store::{AttributeValue, AttributeValues, Batch, FIELDS, NodeData, NodeKey, NodeRecord};
@@ -39,9 +39,9 @@ impl KnowledgeNode {
     /// Reads a node that has fields.
     pub(super) fn of(record: NodeRecord) -> Result<KnowledgeNode, MemoryError> {
         let fields = match record.attributes.fields() {
-            Some(text) => {
-                Fields::parse_loosely(text).map_err(|it| unreadable(record.id, &it))?.into_object()
-            }
+            Some(text) => CanonicalFields::parse_loosely(text)
+                .map_err(|it| unreadable(record.id, &it))?
+                .into_object(),
             None => Map::new(),
         };
         Ok(KnowledgeNode { record, fields })
@@ -146,7 +146,7 @@ pub(super) fn add_node(
     let label = label(&fields, content);
     let data = NodeData {
         node_type,
-        format: Format::Plain,
+        format: ContentFormat::Plain,
         label: &label,
         content,
         token_count,
@@ -218,15 +218,18 @@ fn reread(batch: &Batch<'_>, key: NodeKey) -> Result<KnowledgeNode, MemoryError>
     KnowledgeNode::of(record.ok_or_else(gone)?)
 }
 
-fn checked(node_type: NodeType, fields: Map<String, Value>) -> Result<Fields, MemoryError> {
-    let fields = Fields::new(fields).map_err(|it| MemoryError::invalid(it.to_string()))?;
+fn checked(
+    node_type: NodeType,
+    fields: Map<String, Value>,
+) -> Result<CanonicalFields, MemoryError> {
+    let fields = CanonicalFields::new(fields).map_err(|it| MemoryError::invalid(it.to_string()))?;
     if let Some(kind) = KindSpec::of(node_type) {
         kind.check(&fields).map_err(|it| MemoryError::invalid(it.to_string()))?;
     }
     Ok(fields)
 }
 
-fn label(fields: &Fields, content: &str) -> String {
+fn label(fields: &CanonicalFields, content: &str) -> String {
     match fields.get("title").and_then(Value::as_str) {
         Some(title) => text::truncate_chars(&text::fold_whitespace(title), LABEL_CHARS_MAX),
         None => text::label_of_text(content),

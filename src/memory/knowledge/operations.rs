@@ -5,17 +5,17 @@
 
 mod concepts;
 mod conflicts;
-mod deletion;
+mod delete_and_restore;
 mod edges;
-mod entities;
 mod lifecycle;
+mod topics_entities_labels;
 
 use serde_json::{Map, Value, json};
 
 use super::arguments::{ArgumentObject, KnowledgeResult};
 use super::changeset_context::ChangesetContext;
 use super::remember::RememberOutcome;
-use super::remember_request::{ITEM_KEYS, NewItem};
+use super::remember_request::{ITEM_KEYS, NewEpisodeOrMemory};
 use crate::memory::typed::MemoryError;
 use crate::model::identity::NodeId;
 use crate::store::Batch;
@@ -91,7 +91,7 @@ pub(super) const OPERATIONS: &[OperationSpec] = &[
         &["from", "kind", "confidence", "topic", "tags", "conditions", "exceptions", "as"],
         concepts::concept),
     operation("update", &["id"], UPDATED, concepts::update),
-    operation("topic", &["name"], &["description", "as"], entities::topic),
+    operation("topic", &["name"], &["description", "as"], topics_entities_labels::topic),
     operation("link", &["from", "to", "type"], &["strength", "context"], edges::link),
     operation("unlink", &["from", "to", "type"], &[], edges::unlink),
     operation("evidence", &["concept", "episode", "type"], &["strength", "note"], edges::evidence),
@@ -99,11 +99,11 @@ pub(super) const OPERATIONS: &[OperationSpec] = &[
     operation("conflict", &["a", "b"], &["severity", "note", "as"], conflicts::conflict),
     operation("resolve", &["id", "winner"], &["note"], conflicts::resolve),
     operation("dismiss", &["id"], &["note"], conflicts::dismiss),
-    operation("entity", &["name"], &["type", "as"], entities::entity),
-    operation("alias", &["id", "name"], &[], entities::alias),
+    operation("entity", &["name"], &["type", "as"], topics_entities_labels::entity),
+    operation("alias", &["id", "name"], &[], topics_entities_labels::alias),
     operation("relate", &["from", "to", "type"], &["strength", "context"], edges::relate),
-    operation("label", &["id", "key", "value"], &[], entities::label),
-    operation("unlabel", &["id", "key", "value"], &[], entities::unlabel),
+    operation("label", &["id", "key", "value"], &[], topics_entities_labels::label),
+    operation("unlabel", &["id", "key", "value"], &[], topics_entities_labels::unlabel),
     operation("merge", &["from", "into"], &["note"], concepts::merge),
     operation("split", &["id", "into", "assign"], &["note"], concepts::split),
     operation("reshape", &["id", "kind"], &["note"], concepts::reshape),
@@ -111,8 +111,8 @@ pub(super) const OPERATIONS: &[OperationSpec] = &[
     operation("ingested", &["chunk"], &["density"], lifecycle::ingested),
     operation("pin", &["id"], &[], lifecycle::pin),
     operation("unpin", &["id"], &[], lifecycle::unpin),
-    operation("delete", &["id"], &[], deletion::delete),
-    operation("restore", &["id"], &[], deletion::restore),
+    operation("delete", &["id"], &[], delete_and_restore::delete),
+    operation("restore", &["id"], &[], delete_and_restore::restore),
 ];
 
 /// The effect of an operation, by ids.
@@ -220,7 +220,7 @@ fn remember(
     batch: &mut Batch<'_>,
     given: &ArgumentObject<'_>,
 ) -> KnowledgeResult<OperationOutcome> {
-    let item = NewItem::parse(given.members(), "", &["op", "as"])?;
+    let item = NewEpisodeOrMemory::parse(given.members(), "", &["op", "as"])?;
     let item = changeset.memory.ready_item(item)?;
     Ok(changeset.memory.remember_in(batch, &item, changeset.now)?.into())
 }
@@ -241,7 +241,7 @@ fn fact(
         };
         members.insert(name.to_owned(), value.clone());
     }
-    let item = changeset.memory.ready_item(NewItem::parse(&members, "", &[])?)?;
+    let item = changeset.memory.ready_item(NewEpisodeOrMemory::parse(&members, "", &[])?)?;
     let done = changeset.memory.remember_in(batch, &item, changeset.now)?;
     let mut outcome = OperationOutcome::from(done);
     // Later operations name the statement, not the episode that states it.

@@ -3,15 +3,15 @@
 use serde_json::{Map, Value, json};
 
 use super::conflict_settlement::settle_conflicts;
+use super::contradicting_facts::{FactSubject, is_current_fact, is_equal_text};
 use super::entity_resolution::{
     entity_given, known_topic, mentioned, shown_entity, topic_field, topic_named,
 };
-use super::fact_rivals::{FactSubject, is_current_fact, is_equal_text};
 use super::fact_writes::{FactOutcome, NewFact, state_fact};
 use super::node_writes::{
     KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, find_node,
 };
-use super::remember_request::{NewEpisode, NewItem, RememberRequest, other_request};
+use super::remember_request::{NewEpisode, NewEpisodeOrMemory, RememberRequest, other_request};
 use crate::memory::Memory;
 use crate::memory::typed::{MemoryError, NewMemory, StoreRequest};
 use crate::model::clock::Millis;
@@ -126,16 +126,16 @@ impl Memory {
 
     /// Returns an item without secrets, its tokens counted before the write begins. A kind that
     /// is not known is refused.
-    pub(super) fn ready_item(&self, item: NewItem) -> Result<PreparedItem, MemoryError> {
+    pub(super) fn ready_item(&self, item: NewEpisodeOrMemory) -> Result<PreparedItem, MemoryError> {
         let redactor = &self.workspace().redactor;
         Ok(match item {
-            NewItem::Episode(mut episode) => {
+            NewEpisodeOrMemory::Episode(mut episode) => {
                 episode.check_kind(&self.knowledge_settings().kinds())?;
                 episode.scrub(&|it| redactor.scrub(it).text.into_owned());
                 let token_count = tokens::count(&episode.content);
                 PreparedItem::Episode(episode, token_count)
             }
-            NewItem::Memory(request) => {
+            NewEpisodeOrMemory::Memory(request) => {
                 let StoreRequest { memory_type, content, changes, .. } = *request;
                 PreparedItem::Memory(Box::new(self.scrubbed_memory(memory_type, &content, changes)))
             }

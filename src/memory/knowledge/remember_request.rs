@@ -54,16 +54,16 @@ const OF_MEMORIES: &[&str] = &["category", "tags", "importance", "task_metadata"
 /// Asks to remember one or several things.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RememberRequest {
-    pub(super) items: Vec<NewItem>,
+    pub(super) items: Vec<NewEpisodeOrMemory>,
     /// Under which the answer is kept, so that a repeated request changes nothing.
     pub(super) key: Option<String>,
     /// The request as it came, to tell a repeated one from another.
     pub(super) text: String,
 }
 
-/// One thing to remember.
+/// One thing to remember: an episode, or a typed memory.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum NewItem {
+pub(super) enum NewEpisodeOrMemory {
     Episode(Box<NewEpisode>),
     Memory(Box<StoreRequest>),
 }
@@ -106,7 +106,7 @@ impl RememberRequest {
         let given = ArgumentObject::new(args, "", &known)?;
         let key = given.string("key", REQUEST_KEY_CHARS_MAX)?;
         let items = match given.value("items") {
-            None => vec![NewItem::parse(args, "", &["key", "items"])?],
+            None => vec![NewEpisodeOrMemory::parse(args, "", &["key", "items"])?],
             Some(Value::Array(items)) => {
                 let single = ITEM_KEYS.iter().find(|it| given.value(it).is_some());
                 if let Some(name) = single {
@@ -118,10 +118,16 @@ impl RememberRequest {
                     return Err(given.refuse("items", why));
                 }
                 let read = |(nth, item): (usize, &Value)| match item {
-                    Value::Object(it) => NewItem::parse(it, &format!("items[{nth}]."), &[]),
+                    Value::Object(it) => {
+                        NewEpisodeOrMemory::parse(it, &format!("items[{nth}]."), &[])
+                    }
                     _ => Err(given.refuse("items", "must be a list of objects")),
                 };
-                items.iter().enumerate().map(read).collect::<KnowledgeResult<Vec<NewItem>>>()?
+                items
+                    .iter()
+                    .enumerate()
+                    .map(read)
+                    .collect::<KnowledgeResult<Vec<NewEpisodeOrMemory>>>()?
             }
             Some(_) => return Err(given.refuse("items", "must be a list of objects")),
         };
@@ -132,19 +138,19 @@ impl RememberRequest {
     /// Refuses kinds of episodes that are none of these.
     pub(crate) fn check_kinds(&self, kinds: &[&str]) -> KnowledgeResult<()> {
         self.items.iter().try_for_each(|it| match it {
-            NewItem::Episode(episode) => episode.check_kind(kinds),
-            NewItem::Memory(_) => Ok(()),
+            NewEpisodeOrMemory::Episode(episode) => episode.check_kind(kinds),
+            NewEpisodeOrMemory::Memory(_) => Ok(()),
         })
     }
 }
 
-impl NewItem {
+impl NewEpisodeOrMemory {
     /// Reads one item; further keys are left to the caller.
     pub(super) fn parse(
         members: &Map<String, Value>,
         path: &str,
         beside: &[&str],
-    ) -> KnowledgeResult<NewItem> {
+    ) -> KnowledgeResult<NewEpisodeOrMemory> {
         let mut known = ITEM_KEYS.to_vec();
         known.extend(beside);
         let given = ArgumentObject::new(members, path, &known)?;
@@ -152,20 +158,20 @@ impl NewItem {
         let of_type = NodeType::parse(&kind)
             .filter(|it| matches!(it, NodeType::Core | NodeType::Learning | NodeType::Task));
         if of_type.is_some() {
-            return NewItem::memory(&given, &kind, members);
+            return NewEpisodeOrMemory::memory(&given, &kind, members);
         }
         refuse_any(&given, OF_MEMORIES, "core, learning and task", &kind)?;
         if kind != "fact" {
             refuse_any(&given, OF_FACTS, "fact", &kind)?;
         }
-        NewEpisode::parse(&given, kind).map(|it| NewItem::Episode(Box::new(it)))
+        NewEpisode::parse(&given, kind).map(|it| NewEpisodeOrMemory::Episode(Box::new(it)))
     }
 
     fn memory(
         given: &ArgumentObject<'_>,
         kind: &str,
         members: &Map<String, Value>,
-    ) -> KnowledgeResult<NewItem> {
+    ) -> KnowledgeResult<NewEpisodeOrMemory> {
         let mut arguments = Map::new();
         arguments.insert("type".to_owned(), kind.into());
         for (name, value) in members.iter().filter(|(_, it)| !it.is_null()) {
@@ -181,7 +187,7 @@ impl NewItem {
                 }
             }
         }
-        StoreRequest::parse(&arguments).map(|it| NewItem::Memory(Box::new(it)))
+        StoreRequest::parse(&arguments).map(|it| NewEpisodeOrMemory::Memory(Box::new(it)))
     }
 }
 

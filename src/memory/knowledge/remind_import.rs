@@ -5,7 +5,7 @@
 //! not fit, and ends of edges that are not there, are counted.
 
 mod edges;
-mod episodes;
+mod episodes_concepts_facts;
 mod record_values;
 
 use std::collections::{BTreeMap, HashMap};
@@ -144,7 +144,7 @@ impl KnowledgeImporter<'_, '_, '_> {
             self.concept(concept, &labels)?;
             self.facts_of(concept, &facts)?;
         }
-        let connections = episodes::EpisodeEdges::of(records);
+        let connections = episodes_concepts_facts::EpisodeEdges::of(records);
         for episode in records.list("episodes") {
             self.episode(episode, &labels, &connections)?;
         }

@@ -4,8 +4,8 @@
 //! the operations that an answer may consist of. Texts are cut where they are long, never left out
 //! without a number.
 
+mod budgeted_worksheet;
 mod conflicts;
-mod worksheet;
 
 use std::collections::HashSet;
 
@@ -25,8 +25,8 @@ use crate::query::cut_to_tokens;
 use crate::store::NodeKey;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
 use crate::text::tokens;
+pub(super) use budgeted_worksheet::Worksheet;
 use conflicts::{add_conflict, conflicts_sheet, open_conflicts};
-pub(super) use worksheet::Worksheet;
 
 /// The tasks of a review.
 pub(crate) const TASKS: &[&str] = &["consolidate", "triage", "conflicts", "health"];

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::memory::{ForgetMode, Memory};
+use crate::memory::{ForgetChildrenMode, Memory};
 use crate::settings::root_settings::OperatorOptions;
 
 const DAY_MS: i64 = 86_400_000;
@@ -72,7 +72,7 @@ fn a_second_capture_updates_the_note() {
 fn a_forgotten_note_stays_forgotten() {
     let place = Place::new();
     let note = place.keep("a", "Done.", None, 0).unwrap();
-    place.memory.forget(&note.id, ForgetMode::Strict).unwrap();
+    place.memory.forget(&note.id, ForgetChildrenMode::Strict).unwrap();
     assert_eq!(place.keep("a", "Done again.", Some(&note.id), 1), None);
 }
 

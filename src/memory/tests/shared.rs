@@ -10,7 +10,7 @@ use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::gc::{GcMode, KeepRule};
 use crate::memory::knowledge::RememberRequest;
 use crate::memory::rollback::LaterSnapshotPolicy;
-use crate::memory::{Error, ForgetMode, Memory, RelateRequest, WriteMode};
+use crate::memory::{Error, ForgetChildrenMode, Memory, RelateRequest, WriteMode};
 use crate::model::clock::{Clock, Millis};
 use crate::model::identity::NodeId;
 use crate::store::replication::in_process_sequencer::{
@@ -140,7 +140,7 @@ fn every_kind_of_write_is_the_same_on_every_replica() {
     std::fs::remove_file(folder.join("y.md")).unwrap();
     a.compile(&folder, "second").unwrap();
     same();
-    a.forget(&id, ForgetMode::Strict).unwrap();
+    a.forget(&id, ForgetChildrenMode::Strict).unwrap();
     let stored = b.sharing().unwrap().follow().unwrap();
     assert!(stored);
     a.rollback_to(3, LaterSnapshotPolicy::Keep).unwrap();

@@ -18,10 +18,10 @@ use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::gc::{GcMode, KeepRule};
 use crate::maintenance::transfer::export_markdown;
 use crate::memory::compile::{
-    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, UnsettledFiles,
+    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, WatchedFolderState,
 };
 use crate::memory::rollback::LaterSnapshotPolicy;
-use crate::memory::{Answer, Error, ForgetMode, Memory, RelateRequest, WriteMode};
+use crate::memory::{Answer, Error, ForgetChildrenMode, Memory, RelateRequest, WriteMode};
 use crate::model::clock::{Clock, Millis};
 use crate::model::heat::HeatThresholds;
 use crate::model::tree::Tree;
@@ -243,7 +243,7 @@ impl Simulation {
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,
         };
-        memory.rescan(&request, &mut UnsettledFiles::default()).unwrap()
+        memory.rescan(&request, &mut WatchedFolderState::default()).unwrap()
     }
 
     /// Updates the model after a write, and compares the snapshots.
@@ -368,25 +368,26 @@ impl Simulation {
     }
 
     fn forget(&mut self, id: &str) -> String {
-        let modes = [ForgetMode::Strict, ForgetMode::Cascade, ForgetMode::Reparent];
+        let modes =
+            [ForgetChildrenMode::Strict, ForgetChildrenMode::Cascade, ForgetChildrenMode::Reparent];
         let mode = modes[self.dice.below(3)];
         let entry = format!("forget {id} ({})", mode.as_str());
         self.log_last(entry.clone());
         let outcome = self.memory().forget(id, mode);
         let children = self.model.state.below(id).to_vec();
         match mode {
-            ForgetMode::Strict if !children.is_empty() => {
+            ForgetChildrenMode::Strict if !children.is_empty() => {
                 let error = outcome.unwrap_err();
                 assert!(matches!(error, Error::BadArgument(_)), "{error}");
                 return format!("{entry}, which is refused");
             }
-            ForgetMode::Strict => self.model.state.take_out(id, &[]),
-            ForgetMode::Cascade => {
+            ForgetChildrenMode::Strict => self.model.state.take_out(id, &[]),
+            ForgetChildrenMode::Cascade => {
                 for it in self.model.state.subtree(id).iter().rev() {
                     self.model.state.take_out(it, &[]);
                 }
             }
-            ForgetMode::Reparent => self.model.state.take_out(id, &children),
+            ForgetChildrenMode::Reparent => self.model.state.take_out(id, &children),
         }
         self.finish(snapshot(&outcome.unwrap()), &format!("forget:{}:{id}", mode.as_str()));
         entry
@@ -524,7 +525,7 @@ impl Simulation {
         let memory = self.memory();
         assert!(memory.write("x", Some("00000000000"), WriteMode::Append).is_err());
         assert!(memory.write(" \n", None, WriteMode::Append).is_err());
-        assert!(memory.forget("00000000000", ForgetMode::Cascade).is_err());
+        assert!(memory.forget("00000000000", ForgetChildrenMode::Cascade).is_err());
         assert!(memory.rollback(self.model.n_snapshots_ever + 1, true).is_err());
         assert!(memory.pin("00000000000", None).is_err());
         "some mistakes".to_owned()

@@ -8,7 +8,7 @@ use super::request::FieldChanges;
 use super::{ErrorCode, Memory, MemoryError, rewrite};
 use crate::model::clock::{DAY_MS, Millis};
 use crate::model::tree::NodeType;
-use crate::settings::config::MemoryLimits;
+use crate::settings::config::MemoryRetentionLimits;
 use crate::store::reader::ArchiveCandidate;
 use crate::store::{Batch, StoreError};
 
@@ -75,7 +75,7 @@ impl Memory {
     ) -> Result<ArchiveReport, MemoryError> {
         let limits = self.memory_settings().limits();
         let rules = ArchiveRules {
-            limits: MemoryLimits {
+            limits: MemoryRetentionLimits {
                 learnings_days: days.unwrap_or(limits.learnings_days),
                 tasks_days: days.unwrap_or(limits.tasks_days),
                 ..limits
@@ -101,7 +101,7 @@ impl Memory {
 
 /// The rules by which memories are archived at a time.
 struct ArchiveRules {
-    limits: MemoryLimits,
+    limits: MemoryRetentionLimits,
     now: Millis,
 }
 
@@ -114,7 +114,8 @@ impl ArchiveRules {
         let is_past = |at: i64, days: u32| {
             i64::from(days).saturating_mul(DAY_MS) <= self.now.0.saturating_sub(at)
         };
-        let MemoryLimits { learnings_max, tasks_max, learnings_days, tasks_days, .. } = self.limits;
+        let MemoryRetentionLimits { learnings_max, tasks_max, learnings_days, tasks_days, .. } =
+            self.limits;
         let is_unread = |it: &ArchiveCandidate| is_past(it.accessed_at, learnings_days);
         let is_done =
             |it: &ArchiveCandidate| it.completed_at.is_some_and(|at| is_past(at, tasks_days));

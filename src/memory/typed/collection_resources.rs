@@ -17,7 +17,7 @@ use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 use crate::store::reader::Reader;
 use crate::store::{NodeKey, StoreError};
-use crate::text::json_text::json_text;
+use crate::text::json_control_escaping::json_text;
 
 /// Memories of one document, at most.
 pub(crate) const SHOWN_MAX: usize = 1_000;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::request::FieldChanges;
 use super::typed_memory::DEFAULT_STATUS;
 use crate::model::clock::Millis;
-use crate::model::fields::Fields;
+use crate::model::fields::CanonicalFields;
 use crate::model::kind_specs::IMPORTANCES;
 use crate::model::tree::NodeType;
 
@@ -59,7 +59,11 @@ fn merged(
 }
 
 /// Returns the names of what differs.
-pub(super) fn differing(before: &Fields, after: &Fields, is_reworded: bool) -> Vec<&'static str> {
+pub(super) fn differing(
+    before: &CanonicalFields,
+    after: &CanonicalFields,
+    is_reworded: bool,
+) -> Vec<&'static str> {
     let fields = CHANGING.into_iter().filter(|it| before.get(it) != after.get(it));
     is_reworded.then_some("content").into_iter().chain(fields).collect()
 }

@@ -11,7 +11,7 @@ use super::jsonl::{MemoryLine, NumberedLine};
 use super::{MemoryError, MemoryInsert, field_changes, fields_of, insert, redacted};
 use crate::memory::Memory;
 use crate::model::clock::Millis;
-use crate::model::fields::Fields;
+use crate::model::fields::CanonicalFields;
 use crate::model::tree::NodeType;
 use crate::query::render::to_one_line;
 use crate::store::reader::AccessStats;
@@ -133,8 +133,8 @@ impl NumberedLine<'_> {
         let line = self.memory.as_ref().map_err(Clone::clone)?;
         let created_at = line.created_at.or(line.updated_at).unwrap_or(Millis(0));
         let updated_at = line.updated_at.unwrap_or(created_at);
-        let fields =
-            Fields::new(line.fields(created_at, updated_at)).map_err(|it| it.to_string())?;
+        let fields = CanonicalFields::new(line.fields(created_at, updated_at))
+            .map_err(|it| it.to_string())?;
         let (of_type, access) = (line.memory_type, line.access(created_at));
         let memory = super::TypedMemory::new(of_type, &line.content, &fields, access);
         Ok(memory.to_json().to_string())
@@ -232,7 +232,7 @@ fn replace(
     batch: &mut Batch<'_>,
     node: &NodeRecord,
     line: &MemoryLine,
-    fields: &Fields,
+    fields: &CanonicalFields,
 ) -> Result<(), MemoryError> {
     let content = line.content.as_str();
     let is_same_text = content == node.content;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::request::texts;
 use crate::model::clock::Millis;
-use crate::model::fields::Fields;
+use crate::model::fields::CanonicalFields;
 use crate::model::kind_specs::{IMPORTANCES, STATUSES, TASK_METADATA};
 use crate::model::tree::NodeType;
 use crate::store::reader::{AccessStats, TypedNode};
@@ -90,7 +90,7 @@ impl TypedMemory {
     pub(super) fn new(
         memory_type: NodeType,
         content: &str,
-        fields: &Fields,
+        fields: &CanonicalFields,
         access: AccessStats,
     ) -> TypedMemory {
         let text = |key: &str| fields.get(key).and_then(Value::as_str).map(str::to_owned);

@@ -6,8 +6,8 @@ use super::*;
 
 const HOUR: i64 = 3_600_000;
 
-fn heat() -> impl Strategy<Value = Heat> {
-    (any_number(), any::<i64>(), any::<bool>()).prop_map(|(temperature, at, pinned)| Heat {
+fn heat() -> impl Strategy<Value = StoredHeat> {
+    (any_number(), any::<i64>(), any::<bool>()).prop_map(|(temperature, at, pinned)| StoredHeat {
         temperature,
         at,
         pinned,
@@ -43,7 +43,7 @@ proptest! {
 
     #[test]
     fn a_pinned_node_keeps_its_temperature(heat in heat(), now in any::<i64>(), later in any::<i64>()) {
-        let pinned = Heat { pinned: true, ..heat };
+        let pinned = StoredHeat { pinned: true, ..heat };
         prop_assert_eq!(pinned.now(later), pinned.now(now));
     }
 
@@ -56,7 +56,7 @@ proptest! {
     fn a_node_is_cold_once_its_curve_crossed_the_threshold(
         temperature in 0.0..=1.0_f64, line in 0.0..=1.0_f64, age_hours in 0_i64..200,
     ) {
-        let heat = Heat { temperature, at: 5 * HOUR, pinned: false };
+        let heat = StoredHeat { temperature, at: 5 * HOUR, pinned: false };
         let reading = (5 + age_hours) * HOUR;
         // On the line itself rounding decides.
         prop_assume!(1e-9 < (heat.now(reading) - line).abs());
@@ -145,7 +145,7 @@ fn a_tick_is_due_once_an_interval() {
 
 #[test]
 fn an_unread_node_is_cold_after_33_attended_hours() {
-    let heat = Heat::birth(0);
+    let heat = StoredHeat::birth(0);
     assert!(HOT_MIN <= heat.now(0));
     assert!(heat.now(HOUR) < HOT_MIN);
     assert!((heat.now(HOUR) - 0.475_614_712).abs() < 1e-9);
@@ -155,15 +155,16 @@ fn an_unread_node_is_cold_after_33_attended_hours() {
 
 #[test]
 fn four_reads_reach_full_heat() {
-    let heat = (0..4)
-        .fold(Heat::birth(0), |heat, _| heat.warmed(HeatParameters::default().access_boost, 0));
+    let heat = (0..4).fold(StoredHeat::birth(0), |heat, _| {
+        heat.warmed(HeatParameters::default().access_boost, 0)
+    });
     assert_eq!(heat.temperature, 1.0);
 }
 
 #[test]
 fn a_clock_that_stepped_back_cools_nothing() {
-    assert_eq!(Heat::birth(HOUR).now(0), BIRTH_TEMPERATURE);
-    assert_eq!(Heat::birth(HOUR).warmed(0.15, 0).at, HOUR);
+    assert_eq!(StoredHeat::birth(HOUR).now(0), BIRTH_TEMPERATURE);
+    assert_eq!(StoredHeat::birth(HOUR).warmed(0.15, 0).at, HOUR);
 }
 
 #[test]

@@ -13,15 +13,15 @@
 //! virtual root, which is matched from the start. There is no recursion, and every step looks at a
 //! bounded number of candidates per node.
 
+mod fuzzy_child_matching;
 mod siblings;
-mod similar_children;
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use crate::model::identity::forest::Forest;
+use crate::model::identity::alignment_side::AlignmentSide;
 use crate::model::identity::similarity::Shingles;
-use crate::model::identity::{AlignmentNode, FormerTextIndex};
+use crate::model::identity::{AlignmentNode, TextHistoryIndex};
 
 /// Maximum rounds in which matched children match their parents; each goes up one level.
 const VOTE_ROUNDS_MAX: usize = 8;
@@ -31,7 +31,7 @@ const VOTE_ROUNDS_MAX: usize = 8;
 pub(crate) fn align(
     old: &[AlignmentNode<'_>],
     new: &[AlignmentNode<'_>],
-    former: &FormerTextIndex,
+    former: &TextHistoryIndex,
 ) -> Vec<Option<usize>> {
     if old.is_empty() {
         return vec![None; new.len()];
@@ -43,34 +43,34 @@ pub(crate) fn align(
 pub(super) fn align_counted(
     old: &[AlignmentNode<'_>],
     new: &[AlignmentNode<'_>],
-    former: &FormerTextIndex,
+    former: &TextHistoryIndex,
 ) -> (Vec<Option<usize>>, u64) {
     let mut it = Matcher::new(old, new);
     it.link_unique();
-    it.link_former(former, FormerMatchCondition::Gone);
+    it.link_former(former, CurrentTextCondition::Gone);
     it.descend();
-    it.climb(MatchableParents::Frames);
+    it.climb(ParentsMatchedByChildren::Frames);
     it.link_anywhere(MatchKey::Subtree, KeyMultiplicity::Once);
     it.link_anywhere(MatchKey::Own, KeyMultiplicity::Once);
     it.link_anywhere(MatchKey::Heading, KeyMultiplicity::Once);
     it.descend();
-    it.climb(MatchableParents::Frames);
+    it.climb(ParentsMatchedByChildren::Frames);
     it.link_anywhere(MatchKey::Subtree, KeyMultiplicity::Many);
     it.link_anywhere(MatchKey::Own, KeyMultiplicity::Many);
     it.descend();
-    it.climb(MatchableParents::Frames);
-    it.link_former(former, FormerMatchCondition::Any);
+    it.climb(ParentsMatchedByChildren::Frames);
+    it.link_former(former, CurrentTextCondition::Any);
     it.descend();
     it.compare();
-    it.climb(MatchableParents::All);
+    it.climb(ParentsMatchedByChildren::All);
     it.compare();
     (it.to_old, it.work)
 }
 
 /// The state of an alignment.
 struct Matcher<'a> {
-    old: Forest<'a>,
-    new: Forest<'a>,
+    old: AlignmentSide<'a>,
+    new: AlignmentSide<'a>,
     to_new: Vec<Option<usize>>,
     to_old: Vec<Option<usize>>,
     /// Matched pairs that both have children, in order of discovery.
@@ -106,7 +106,7 @@ enum KeyMultiplicity {
 
 /// A condition on an old node's present text for its former text to count.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum FormerMatchCondition {
+enum CurrentTextCondition {
     /// The text occurs nowhere in the new tree.
     Gone,
     /// No condition.
@@ -115,7 +115,7 @@ enum FormerMatchCondition {
 
 /// The parents that their children may match.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum MatchableParents {
+enum ParentsMatchedByChildren {
     /// Headings and empty nodes, which are mainly containers.
     Frames,
     /// Also nodes with a text of their own.
@@ -123,7 +123,7 @@ enum MatchableParents {
 }
 
 /// Returns the key of a free node on either side.
-fn key_of(forest: &Forest<'_>, at: usize, key: MatchKey) -> Option<u64> {
+fn key_of(forest: &AlignmentSide<'_>, at: usize, key: MatchKey) -> Option<u64> {
     match key {
         MatchKey::Subtree if forest.is_blank(at) && forest.children(at).is_empty() => None,
         MatchKey::Subtree => Some(forest.subtree_hash(at)),
@@ -135,8 +135,8 @@ fn key_of(forest: &Forest<'_>, at: usize, key: MatchKey) -> Option<u64> {
 impl<'a> Matcher<'a> {
     fn new(old: &'a [AlignmentNode<'a>], new: &'a [AlignmentNode<'a>]) -> Matcher<'a> {
         Matcher {
-            old: Forest::new(old),
-            new: Forest::new(new),
+            old: AlignmentSide::new(old),
+            new: AlignmentSide::new(new),
             to_new: vec![None; old.len()],
             to_old: vec![None; new.len()],
             parents: vec![(old.len(), new.len())],
@@ -228,13 +228,13 @@ impl<'a> Matcher<'a> {
     }
 
     /// Matches a new text with the node that had it before.
-    fn link_former(&mut self, former: &FormerTextIndex, current: FormerMatchCondition) {
+    fn link_former(&mut self, former: &TextHistoryIndex, current: CurrentTextCondition) {
         if former.is_empty() {
             return;
         }
         let said_now: HashSet<u64> = match current {
-            FormerMatchCondition::Gone => (0..self.new.len()).map(|at| self.new.own(at)).collect(),
-            FormerMatchCondition::Any => HashSet::new(),
+            CurrentTextCondition::Gone => (0..self.new.len()).map(|at| self.new.own(at)).collect(),
+            CurrentTextCondition::Any => HashSet::new(),
         };
         let mut groups: HashMap<u64, Vec<usize>> = HashMap::new();
         let free: Vec<usize> = (0..self.new.len())
@@ -263,7 +263,7 @@ impl<'a> Matcher<'a> {
     }
 
     /// Matches parents through their children, level by level.
-    fn climb(&mut self, which: MatchableParents) {
+    fn climb(&mut self, which: ParentsMatchedByChildren) {
         for _ in 0..VOTE_ROUNDS_MAX {
             if !self.link_parents(which) {
                 return;
@@ -273,13 +273,13 @@ impl<'a> Matcher<'a> {
     }
 
     /// Matches unmatched nodes when at least half of all their children are matched to each other.
-    fn link_parents(&mut self, which: MatchableParents) -> bool {
+    fn link_parents(&mut self, which: ParentsMatchedByChildren) -> bool {
         let mut votes: Vec<(usize, usize)> = Vec::new();
         for (old, new) in self.to_new.iter().enumerate() {
             let Some(new) = *new else { continue };
             let (old, new) = (self.old.parent(old), self.new.parent(new));
             let is_real = old < self.old.len() && new < self.new.len();
-            if !is_real || (which == MatchableParents::Frames && !self.old.is_frame(old)) {
+            if !is_real || (which == ParentsMatchedByChildren::Frames && !self.old.is_frame(old)) {
                 continue;
             }
             if self.is_old_free(old) && self.is_new_free(new) {

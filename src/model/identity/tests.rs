@@ -99,9 +99,9 @@ fn differences(old: &[Owned], new: &[Owned], matches: &[Option<usize>]) -> Strin
 #[track_caller]
 fn check(old: &str, new: &str, expected: Expect) {
     let (old, new) = (outline(old), outline(new));
-    let matches = align(&known(&old), &known(&new), &FormerTextIndex::default());
+    let matches = align(&known(&old), &known(&new), &TextHistoryIndex::default());
     expected.assert_eq(&differences(&old, &new, &matches));
-    let back = align(&known(&new), &known(&old), &FormerTextIndex::default());
+    let back = align(&known(&new), &known(&old), &TextHistoryIndex::default());
     for (at, matched) in matches.iter().enumerate() {
         let there = back.iter().position(|it| *it == Some(at));
         assert_eq!(*matched, there, "the way back differs at `{}`", new[at].content);
@@ -120,7 +120,7 @@ fn a_paragraph_at_the_top_leaves_200_sections_alone() {
     let old = format!("# Title\n{}", sections(200));
     let new = format!("# Title\n  A new beginning.\n{}", sections(200));
     let (old, new) = (outline(&old), outline(&new));
-    let matches = align(&known(&old), &known(&new), &FormerTextIndex::default());
+    let matches = align(&known(&old), &known(&new), &TextHistoryIndex::default());
     for (at, matched) in matches.iter().enumerate() {
         let expected = (at != 1).then(|| if at == 0 { 0 } else { at - 1 });
         assert_eq!(*matched, expected);
@@ -511,7 +511,7 @@ fn scripts_without_spaces_are_compared_by_character() {
 fn going_back_to_an_earlier_text_restores_the_node() {
     let old = outline("# T\n  A wholly different thing now.\n  b");
     let new = outline("# T\n  first words\n  b");
-    let mut former = FormerTextIndex::default();
+    let mut former = TextHistoryIndex::default();
     former.insert(NodeType::Text, ContentHash::of("first words"), 1);
     let matches = align(&known(&old), &known(&new), &former);
     expect![[r#"
@@ -526,7 +526,7 @@ fn going_back_to_an_earlier_text_restores_the_node() {
 fn a_node_whose_text_is_still_there_is_not_matched_by_its_former_text() {
     let old = outline("# T\n  what it says now\n  b");
     let new = outline("# T\n  first words\n  what it says now\n  b");
-    let mut former = FormerTextIndex::default();
+    let mut former = TextHistoryIndex::default();
     former.insert(NodeType::Text, ContentHash::of("first words"), 1);
     let matches = align(&known(&old), &known(&new), &former);
     expect![[r#"

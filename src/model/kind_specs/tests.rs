@@ -5,7 +5,7 @@ use super::*;
 #[track_caller]
 fn check(node_type: NodeType, value: Value, complaint: &str) {
     let Value::Object(object) = value else { panic!("an object") };
-    let fields = Fields::new(object).unwrap();
+    let fields = CanonicalFields::new(object).unwrap();
     let found = KindSpec::of(node_type).unwrap().check(&fields);
     assert_eq!(
         found.map_err(|it| it.to_string()),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use xxhash_rust::xxh64::xxh64;
 
-use super::name::{LinkCandidate, Target, fold_name};
+use super::name::{LinkCandidate, LinkResolution, fold_name};
 
 /// Maximum candidates that an ambiguous reference lists.
 const CANDIDATES_MAX: usize = 8;
@@ -85,21 +85,21 @@ impl<Id: Copy + PartialEq> NameCandidates<Id> {
     }
 
     /// Returns the place nearest to `from`, headings before others, and the first one of a file.
-    pub(super) fn nearest(&self, from: &str) -> Target<Id> {
+    pub(super) fn nearest(&self, from: &str) -> LinkResolution<Id> {
         let own = self.in_file(from);
         let is_any_heading = !self.headings.0.is_empty();
         if let Some(place) = own.filter(|it| it.is_heading || !is_any_heading) {
-            return Target::Node(place.id);
+            return LinkResolution::Node(place.id);
         }
         let near = if is_any_heading { self.headings.to(from) } else { self.all.to(from) };
         let place = |&idx: &usize| &self.places[idx];
         let near: Vec<&LinkCandidate<Id>> = near.iter().map(place).collect();
         match near[..] {
-            [] => Target::Missing,
+            [] => LinkResolution::Missing,
             [first, ref rest @ ..] if rest.iter().all(|it| it.path == first.path) => {
-                Target::Node(first.id)
+                LinkResolution::Node(first.id)
             }
-            ref near => Target::Ambiguous(near.iter().map(|it| it.id).collect()),
+            ref near => LinkResolution::Ambiguous(near.iter().map(|it| it.id).collect()),
         }
     }
 }

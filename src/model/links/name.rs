@@ -18,9 +18,9 @@ pub(crate) struct LinkCandidate<Id> {
     pub(crate) is_heading: bool,
 }
 
-/// The target of a reference.
+/// The resolution of a reference: a node, nothing, or several candidates.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target<Id> {
+pub(crate) enum LinkResolution<Id> {
     /// A node.
     Node(Id),
     /// Nothing yet.

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::candidates::{NameCandidates, folder};
-use super::name::{LinkCandidate, NameKey, Target, fold_name, slug};
+use super::name::{LinkCandidate, LinkResolution, NameKey, fold_name, slug};
 use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::text;
 
@@ -83,7 +83,7 @@ pub(crate) struct Resolver<I: LinkIndex> {
 }
 
 type CandidateList<I> = Rc<[LinkCandidate<<I as LinkIndex>::Id>]>;
-type TargetResult<I> = Result<Target<<I as LinkIndex>::Id>, <I as LinkIndex>::Error>;
+type TargetResult<I> = Result<LinkResolution<<I as LinkIndex>::Id>, <I as LinkIndex>::Error>;
 type FoundResult<I> = Result<Option<<I as LinkIndex>::Id>, <I as LinkIndex>::Error>;
 type CandidatesResult<I> =
     Result<Rc<NameCandidates<<I as LinkIndex>::Id>>, <I as LinkIndex>::Error>;
@@ -118,12 +118,12 @@ impl<I: LinkIndex> Resolver<I> {
         if let Some(id) = &reference.id_hint
             && let Some(id) = self.index.node(id)?
         {
-            return Ok(Target::Node(id));
+            return Ok(LinkResolution::Node(id));
         }
         // An id that was given by hand means that node only.
         let is_id = reference.id_hint.as_ref().is_some_and(|it| *it != reference.label);
         if reference.label.is_empty() || reference.form == ReferenceForm::Manual && is_id {
-            return Ok(Target::Missing);
+            return Ok(LinkResolution::Missing);
         }
         if let Some(source) = &reference.source {
             return self.in_source(from, &slashed(source), reference);
@@ -133,15 +133,15 @@ impl<I: LinkIndex> Resolver<I> {
             // A fragment alone: a heading of the same file.
             for name in [heading.unwrap_or(""), &reference.label] {
                 if let Some(id) = self.heading_in(from, name)? {
-                    return Ok(Target::Node(id));
+                    return Ok(LinkResolution::Node(id));
                 }
             }
-            return Ok(Target::Missing);
+            return Ok(LinkResolution::Missing);
         }
         match heading {
             Some(heading) => self.heading_of(from, &reference.label, heading),
             None => match self.named(from, &reference.label)? {
-                Target::Node(id) if id == own => Ok(Target::Missing),
+                LinkResolution::Node(id) if id == own => Ok(LinkResolution::Missing),
                 target => Ok(target),
             },
         }
@@ -152,14 +152,14 @@ impl<I: LinkIndex> Resolver<I> {
         let wanted = fold_name(&as_label(label));
         let own = self.inside(from, label)?;
         if let Some(place) = own.iter().find(|it| it.is_heading && fold_name(&it.label) == wanted) {
-            return Ok(Target::Node(place.id));
+            return Ok(LinkResolution::Node(place.id));
         }
         let labelled = self.labelled(label)?;
         if let Some(id) = labelled.beside(from) {
-            return Ok(Target::Node(id));
+            return Ok(LinkResolution::Node(id));
         }
         let files = self.files(label)?.nearest(from);
-        if matches!(files, Target::Node(_)) || labelled.places.is_empty() {
+        if matches!(files, LinkResolution::Node(_)) || labelled.places.is_empty() {
             return Ok(files);
         }
         Ok(labelled.nearest(from))
@@ -169,14 +169,16 @@ impl<I: LinkIndex> Resolver<I> {
     fn heading_of(&mut self, from: &str, label: &str, heading: &str) -> TargetResult<I> {
         let files = self.files(label)?;
         match files.nearest(from) {
-            Target::Node(file) => {
+            LinkResolution::Node(file) => {
                 let path = files.places.iter().find(|it| it.id == file).map(|it| it.path.clone());
                 let inside = self.heading_in(path.as_deref().unwrap_or(""), heading)?;
-                Ok(Target::Node(inside.unwrap_or(file)))
+                Ok(LinkResolution::Node(inside.unwrap_or(file)))
             }
-            Target::Ambiguous(files) => Ok(Target::Ambiguous(files)),
+            LinkResolution::Ambiguous(files) => Ok(LinkResolution::Ambiguous(files)),
             // Perhaps the `#` is part of a label.
-            Target::Missing => Ok(self.labelled(&format!("{label}#{heading}"))?.nearest(from)),
+            LinkResolution::Missing => {
+                Ok(self.labelled(&format!("{label}#{heading}"))?.nearest(from))
+            }
         }
     }
 
@@ -193,14 +195,14 @@ impl<I: LinkIndex> Resolver<I> {
             Some(file) => file,
             // A link that a renderer follows from a file has one meaning only.
             None if reference.form == ReferenceForm::Markdown && !from.is_empty() => {
-                return Ok(Target::Missing);
+                return Ok(LinkResolution::Missing);
             }
             None => {
                 let ending = self.ending_in(&files, source.trim_start_matches("./"));
                 match ending.nearest(from) {
-                    Target::Node(id) => match ending.places.iter().find(|it| it.id == id) {
+                    LinkResolution::Node(id) => match ending.places.iter().find(|it| it.id == id) {
                         Some(file) => file.clone(),
-                        None => return Ok(Target::Missing),
+                        None => return Ok(LinkResolution::Missing),
                     },
                     other => return Ok(other),
                 }
@@ -220,7 +222,7 @@ impl<I: LinkIndex> Resolver<I> {
                 }
             }
         };
-        Ok(inside.map_or(Target::Missing, Target::Node))
+        Ok(inside.map_or(LinkResolution::Missing, LinkResolution::Node))
     }
 
     /// Returns the heading of that name or fragment in the file at `path`.

@@ -5,8 +5,8 @@ use super::*;
 fn check(texts: &[(&str, u64)], best: &[usize]) {
     let sought =
         |word, rarity| QueryTerm { words: vec![vec![Stem::of(word)]], rarity, weight: 1.0 };
-    let bags: Vec<(BagOfWords, u64)> =
-        texts.iter().map(|&(text, has)| (BagOfWords::of(&[], text), has)).collect();
+    let bags: Vec<(StemmedText, u64)> =
+        texts.iter().map(|&(text, has)| (StemmedText::of(&[], text), has)).collect();
     let texts: Vec<Bm25Document<'_>> =
         bags.iter().map(|(bag, has)| Bm25Document { bag, has: *has }).collect();
     let found = bm25_scores(&[sought("lease", 1.0), sought("lock", 2.0)], &texts);
@@ -37,7 +37,7 @@ fn of_a_kind_one_word_counts_and_a_rare_one_more() {
     let words = ["cat", "dog"].map(|it| vec![Stem::of(it)]).to_vec();
     let pet = QueryTerm { words, rarity: 1.0, weight: 0.5 };
     let bags = ["a dog", "my dog", "a cat", "cat dog", "no pet", "dog, dog"];
-    let bags = bags.map(|it| BagOfWords::of(&[], it));
+    let bags = bags.map(|it| StemmedText::of(&[], it));
     let texts = bags.each_ref().map(|bag| Bm25Document { bag, has: 0 });
     let worth = bm25_scores(&[pet], &texts).concat();
     assert!(worth[0] < worth[2], "{worth:?}");

@@ -47,7 +47,7 @@ impl DirectionFilter {
 }
 
 /// An edge with the position that it has in the listing.
-struct ListedLink {
+struct PositionedLink {
     /// Index in [`KINDS`].
     kind: usize,
     /// The number of a reference, or the number of edges up to this one.
@@ -74,19 +74,19 @@ pub(crate) fn links_document(
             if is_one { Ok(it) } else { Err(bad_cursor("after", cursor)) }
         })?,
     };
-    let mut links: Vec<ListedLink> = Vec::new();
+    let mut links: Vec<PositionedLink> = Vec::new();
     for (kind, (of, name)) in KINDS.into_iter().enumerate().skip(first as usize) {
         let n_left = (n_max + 1).saturating_sub(links.len());
         if direction.has(name) && 0 < n_left {
             let found = reader.links_after(&node, of, at, n_left)?;
             links.extend(found.into_iter().enumerate().map(|(nth, link)| {
                 let at = if 0 < link.number { link.number } else { at + nth as i64 + 1 };
-                ListedLink { kind, at, link }
+                PositionedLink { kind, at, link }
             }));
         }
         at = 0;
     }
-    let row = |it: &ListedLink| {
+    let row = |it: &PositionedLink| {
         json!({
             "id": it.link.id,
             "label": it.link.label,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::model::tree::NodeType;
 use crate::query::query_parser;
-use crate::store::reader::testing::{TestMemoryBuilder, work_of};
+use crate::store::reader::memory_builder_testing::{TestMemoryBuilder, work_of};
 
 /// Makes `n_notes` one-paragraph notes with the words `common` and `usual`, and the text from
 /// `said`.

@@ -6,7 +6,7 @@ use super::{Error, JsonList, JsonOut};
 use crate::model::heat::HeatThresholds;
 use crate::query::node_by_id;
 use crate::store::reader::{Reader, TreeRow};
-use crate::text::json_text::json_text;
+use crate::text::json_control_escaping::json_text;
 
 /// The part of the tree to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

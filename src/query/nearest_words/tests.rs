@@ -1,5 +1,5 @@
 use super::*;
-use crate::store::reader::testing::TestMemoryBuilder;
+use crate::store::reader::memory_builder_testing::TestMemoryBuilder;
 
 /// Returns the words nearest to those of a query, in a memory of these texts.
 fn nearest(texts: &[&str], query: &str) -> String {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::text_of_note;
 use crate::model::clock::Millis;
-use crate::model::fields::Fields;
+use crate::model::fields::CanonicalFields;
 use crate::query::render::to_value;
 
 /// Characters of a value that a note shows.
@@ -32,8 +32,8 @@ pub(super) fn field_notes(old: Option<&str>, new: Option<&str>) -> Vec<String> {
 }
 
 fn members(text: Option<&str>) -> Map<String, Value> {
-    let fields = text.and_then(|it| Fields::parse_loosely(it).ok());
-    let object = fields.map(Fields::into_object).unwrap_or_default();
+    let fields = text.and_then(|it| CanonicalFields::parse_loosely(it).ok());
+    let object = fields.map(CanonicalFields::into_object).unwrap_or_default();
     let mut members = Map::new();
     for (key, value) in object {
         match value {

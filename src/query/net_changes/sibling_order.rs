@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::query::Error;
-use crate::store::NodeVersion;
+use crate::store::NodeVersionWithoutText;
 use crate::store::reader::{Reader, SnapshotRange};
 
 /// Parent, or root and path of the file.
@@ -24,7 +24,7 @@ impl MovedSiblings {
         reader: &Reader,
         range: SnapshotRange,
         id: &str,
-        side: &NodeVersion,
+        side: &NodeVersionWithoutText,
     ) -> Result<bool, Error> {
         let family = family(side);
         if !self.moved.contains_key(&family) {
@@ -35,7 +35,7 @@ impl MovedSiblings {
     }
 }
 
-fn family(side: &NodeVersion) -> SiblingsKey {
+fn family(side: &NodeVersionWithoutText) -> SiblingsKey {
     match &side.parent {
         Some(parent) => (Some(parent.clone()), None, None),
         None => (None, side.root, side.path.clone()),
@@ -45,7 +45,7 @@ fn family(side: &NodeVersion) -> SiblingsKey {
 fn moved(
     reader: &Reader,
     range: SnapshotRange,
-    of: &NodeVersion,
+    of: &NodeVersionWithoutText,
 ) -> Result<HashSet<String>, Error> {
     let mut both: Vec<(i64, i64, String)> = Vec::new();
     for id in reader.siblings_since(of, range.from)? {

@@ -18,8 +18,8 @@ fn check(told: &[(&str, f64)], alike: expect_test::Expect) {
         .copied()
         .chain(strangers.iter().map(|(text, worth)| (&**text, *worth)))
         .collect();
-    let bags: Vec<BagOfWords> = all.iter().map(|(text, _)| BagOfWords::of(&[], text)).collect();
-    let texts: Vec<Vec<&BagOfWords>> = bags.iter().map(|it| vec![it]).collect();
+    let bags: Vec<StemmedText> = all.iter().map(|(text, _)| StemmedText::of(&[], text)).collect();
+    let texts: Vec<Vec<&StemmedText>> = bags.iter().map(|it| vec![it]).collect();
     let worth: Vec<f64> = all.iter().map(|(_, worth)| *worth).collect();
     let found = expansion_scores(&texts, &worth).expect("there are enough sections");
     let found = crate::query::rank::normalized(found);
@@ -50,7 +50,7 @@ fn scripts_without_spaces_have_words_too() {
 
 #[test]
 fn few_sections_expand_no_query() {
-    let (lease, nothing) = (BagOfWords::of(&[], "The lease of a lock."), BagOfWords::default());
+    let (lease, nothing) = (StemmedText::of(&[], "The lease of a lock."), StemmedText::default());
     let texts = vec![vec![&lease]; SECTIONS_MIN - 1];
     assert_eq!(expansion_scores(&texts, &[1.0; SECTIONS_MIN - 1]), None);
     assert_eq!(expansion_scores(&vec![vec![&nothing]; 50], &[1.0; 50]), None);

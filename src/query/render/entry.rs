@@ -12,7 +12,7 @@
 //! paths have no line breaks and no invisible characters. This module does no IO.
 
 use super::{to_one_line, to_quote};
-use crate::store::reader::{NodeSummary, NodeText};
+use crate::store::reader::{NodeSummary, TextWithBreadcrumb};
 use crate::text;
 use crate::text::tokens;
 
@@ -33,12 +33,16 @@ pub(crate) struct TextEntry<'a> {
 
 impl<'a> TextEntry<'a> {
     /// Returns the entry of a node with its whole text.
-    pub(crate) fn whole(head: &'a NodeSummary, text: &NodeText) -> TextEntry<'a> {
+    pub(crate) fn whole(head: &'a NodeSummary, text: &TextWithBreadcrumb) -> TextEntry<'a> {
         TextEntry::with_text(head, text, &text.content)
     }
 
     /// Returns the entry of a node with `shown` as its text.
-    pub(crate) fn with_text(head: &'a NodeSummary, text: &NodeText, shown: &str) -> TextEntry<'a> {
+    pub(crate) fn with_text(
+        head: &'a NodeSummary,
+        text: &TextWithBreadcrumb,
+        shown: &str,
+    ) -> TextEntry<'a> {
         let is_heading = head.node_type == "heading";
         let title = to_one_line(&head.label);
         // The last title of the breadcrumb is the text of a heading.

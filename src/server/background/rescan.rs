@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) use status::{LatestScan, RescanStatus, ScanReport};
+pub(crate) use status::{RescanStatus, ScanReport, SharedRescanStatus};
 
 use crate::ingest::scan::DetailLevel;
 use crate::memory::compile::{
-    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, UnsettledFiles,
+    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, WatchedFolderState,
 };
 use crate::memory::{Error, Memory};
 use crate::model::clock::{Millis, Stopwatch};
@@ -26,7 +26,7 @@ use crate::model::schedule::Schedule;
 use crate::server::StopSignal;
 use crate::server::jsonl_files::JsonlSink;
 use crate::settings::config;
-use crate::store::{ClaimPolicy, LeaseHolder, RESCAN_LEASE, SharedError, StoreError};
+use crate::store::{ClaimableLeases, LeaseClient, RESCAN_LEASE, SharedError, StoreError};
 
 /// The log of scans, in the source folder's own folder.
 const LOG_FILE: &str = "rescan.jsonl";
@@ -51,15 +51,15 @@ pub(crate) struct Rescanner {
     n_threads: usize,
     /// Read before every scan.
     settings: Box<dyn Fn(&Memory) -> LiveRescanSettings + Send>,
-    leases: Arc<LeaseHolder>,
+    leases: Arc<LeaseClient>,
     /// Name of the lease.
     lease: String,
     schedule: Schedule,
     /// Started at the first look at the schedule.
     stopwatch: Option<Stopwatch>,
-    watch: UnsettledFiles,
+    watch: WatchedFolderState,
     log: JsonlSink,
-    latest: LatestScan,
+    latest: SharedRescanStatus,
     /// Warnings of the last scan, which are not repeated while they last.
     warnings: BTreeSet<String>,
     /// Called when a scan changed the memory.
@@ -71,7 +71,7 @@ impl Rescanner {
     pub(crate) fn new(
         source: &Path,
         n_threads: usize,
-        leases: Arc<LeaseHolder>,
+        leases: Arc<LeaseClient>,
         settings: impl Fn(&Memory) -> LiveRescanSettings + Send + 'static,
     ) -> Rescanner {
         // A path may hold something that nobody should read in the database.
@@ -84,9 +84,9 @@ impl Rescanner {
             settings: Box::new(settings),
             leases,
             lease,
-            watch: UnsettledFiles::default(),
+            watch: WatchedFolderState::default(),
             log: JsonlSink::new(source, LOG_FILE),
-            latest: LatestScan::default(),
+            latest: SharedRescanStatus::default(),
             warnings: BTreeSet::new(),
             on_change: Box::new(|| ()),
         }
@@ -99,7 +99,7 @@ impl Rescanner {
     }
 
     /// Returns a handle on the result of the latest scan.
-    pub(crate) fn latest(&self) -> LatestScan {
+    pub(crate) fn latest(&self) -> SharedRescanStatus {
         self.latest.clone()
     }
 
@@ -130,7 +130,7 @@ impl Rescanner {
         if stop.is_set() || !self.schedule.is_due(began) {
             return false;
         }
-        let claim = if is_started { ClaimPolicy::Free } else { ClaimPolicy::Idle };
+        let claim = if is_started { ClaimableLeases::Free } else { ClaimableLeases::Idle };
         let is_held =
             self.leases.take(&self.lease, claim, memory.clock().now()).unwrap_or_else(|error| {
                 self.log_new_warnings([format!("the folder is not scanned: {error}")]);

@@ -11,7 +11,7 @@ use crate::mcp::QUIET_TARGET;
 use crate::model::clock::{Clock, Millis};
 use crate::model::schedule::Schedule;
 use crate::server::StopSignal;
-use crate::server::client_sessions::{ActivityFilter, Registry, SessionRecord};
+use crate::server::client_sessions::{Registry, SessionChangeFilter, SessionLedgerEntry};
 use crate::server::jsonl_files::ClientLedgers;
 
 /// Lines after which the ledgers are compacted.
@@ -37,11 +37,14 @@ pub(crate) fn run_session_ledger(
         LedgerWriter { history, pending: Vec::new(), n_lines: COMPACT_LINES, last_error: None };
     loop {
         let began = elapsed();
-        let which =
-            if schedule.is_due(began) { ActivityFilter::All } else { ActivityFilter::Urgent };
+        let which = if schedule.is_due(began) {
+            SessionChangeFilter::All
+        } else {
+            SessionChangeFilter::Urgent
+        };
         ledger.write(registry.take_changed(which, clock.now()));
         let ended = elapsed();
-        if which == ActivityFilter::All {
+        if which == SessionChangeFilter::All {
             schedule.done(began, ended);
         }
         let wait = Duration::from_millis(schedule.sleep_ms(ended).unsigned_abs());
@@ -51,13 +54,13 @@ pub(crate) fn run_session_ledger(
     }
     let now = clock.now();
     registry.close(now);
-    ledger.write(registry.take_changed(ActivityFilter::All, now));
+    ledger.write(registry.take_changed(SessionChangeFilter::All, now));
 }
 
 /// The ledgers, and the entries that are still to be added to them.
 struct LedgerWriter<'a> {
     history: &'a ClientLedgers,
-    pending: Vec<SessionRecord>,
+    pending: Vec<SessionLedgerEntry>,
     /// Lines since the last compaction.
     n_lines: usize,
     /// The last error, which is not logged again while it lasts.
@@ -65,7 +68,7 @@ struct LedgerWriter<'a> {
 }
 
 impl LedgerWriter<'_> {
-    fn write(&mut self, news: Vec<SessionRecord>) {
+    fn write(&mut self, news: Vec<SessionLedgerEntry>) {
         self.pending.extend(news);
         let n_waiting = self.pending.len();
         self.pending.drain(..n_waiting.saturating_sub(PENDING_MAX));

@@ -10,7 +10,7 @@ use crate::memory::{Error, Memory};
 use crate::model::vector::model_number;
 use crate::providers::Provider;
 use crate::server::StopSignal;
-use crate::store::{ClaimPolicy, LeaseHolder, NodeKey};
+use crate::store::{ClaimableLeases, LeaseClient, NodeKey};
 
 /// Time between two looks for changes.
 const LOOK: Duration = Duration::from_secs(2);
@@ -24,7 +24,7 @@ const LEASE: &str = "vectors";
 pub(crate) fn run_vectors(
     memory: &Memory,
     source: &Provider,
-    leases: &Arc<LeaseHolder>,
+    leases: &Arc<LeaseClient>,
     stop: &StopSignal,
 ) {
     let mut seen = None;
@@ -48,15 +48,16 @@ pub(crate) fn run_vectors(
 pub(super) fn fill(
     memory: &Memory,
     source: &Provider,
-    leases: &Arc<LeaseHolder>,
+    leases: &Arc<LeaseClient>,
     seen: &mut Option<i64>,
     stop: &StopSignal,
 ) -> Result<(), String> {
     let told = |error: Error| error.to_string();
     let newest =
         memory.read(|reader| Ok::<_, Error>(reader.versions().snapshots()?.last)).map_err(told)?;
-    let is_held =
-        || leases.take(LEASE, ClaimPolicy::Free, memory.clock().now()).map_err(|it| it.to_string());
+    let is_held = || {
+        leases.take(LEASE, ClaimableLeases::Free, memory.clock().now()).map_err(|it| it.to_string())
+    };
     if *seen == Some(newest) || !is_held()? {
         return Ok(());
     }

@@ -8,7 +8,9 @@ use crate::mcp::{
     ClientRequestEvent, ClientRequestKind, NoticeWaker, QUIET_TARGET, ToolCallRecord,
 };
 use crate::model::clock::Millis;
-use crate::server::client_sessions::{ActivityFilter, ClientIdentity, ObservedRequest, Registry};
+use crate::server::client_sessions::{
+    ClientIdentity, ObservedRequest, Registry, SessionChangeFilter,
+};
 use crate::server::jsonl_files::{ClientLedgers, SessionLogRecord, SessionLogs};
 use crate::surface::RecordSessions;
 
@@ -29,7 +31,7 @@ impl SessionRecorder {
     /// Writes the begin of a session before the client is answered. So every answered client is on
     /// record, even if the server dies. If the ledger is locked, a background thread writes it.
     fn write_down(&self, now: Millis) {
-        let mut news = self.registry.take_changed(ActivityFilter::Urgent, now);
+        let mut news = self.registry.take_changed(SessionChangeFilter::Urgent, now);
         let n_news = news.len();
         if self.history.try_append(&mut news).is_ok() {
             log::debug!(target: QUIET_TARGET, "sessions written down n={n_news}");

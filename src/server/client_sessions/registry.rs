@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
-use super::{ClientIdentity, SessionRecord};
+use super::{ClientIdentity, SessionLedgerEntry};
 use crate::model::clock::Millis;
 use crate::model::identity::{ContentHash, base62};
 
@@ -66,8 +66,8 @@ pub(crate) struct LiveSession {
     pub(crate) count_tool_calls: u64,
 }
 
-impl From<SessionRecord> for LiveSession {
-    fn from(entry: SessionRecord) -> LiveSession {
+impl From<SessionLedgerEntry> for LiveSession {
+    fn from(entry: SessionLedgerEntry) -> LiveSession {
         LiveSession {
             id: entry.session_id,
             client_meta: entry.client,
@@ -89,9 +89,9 @@ pub(crate) enum EndedSessionFate {
     Dropped,
 }
 
-/// The selection of changed sessions.
+/// The changed sessions to select.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ActivityFilter {
+pub(crate) enum SessionChangeFilter {
     /// Sessions that began or ended.
     Urgent,
     /// Also sessions with activity.
@@ -112,7 +112,7 @@ struct RegistryState {
     /// Present sessions in the order in which they began.
     sessions: Vec<RegistryEntry>,
     /// Entries of ended sessions that were not taken, or could not be written.
-    waiting: Vec<SessionRecord>,
+    waiting: Vec<SessionLedgerEntry>,
 }
 
 #[derive(Debug)]
@@ -197,13 +197,18 @@ impl Registry {
     }
 
     /// Takes the entries of sessions that changed since the last time.
-    pub(crate) fn take_changed(&self, which: ActivityFilter, now: Millis) -> Vec<SessionRecord> {
+    pub(crate) fn take_changed(
+        &self,
+        which: SessionChangeFilter,
+        now: Millis,
+    ) -> Vec<SessionLedgerEntry> {
         let mut state = self.lock();
         state.expire(now);
         let RegistryState { transport_info, sessions, waiting, .. } = &mut *state;
         let mut news = std::mem::take(waiting);
-        let is_news =
-            |it: &&mut RegistryEntry| it.is_new || (it.has_changes && which == ActivityFilter::All);
+        let is_news = |it: &&mut RegistryEntry| {
+            it.is_new || (it.has_changes && which == SessionChangeFilter::All)
+        };
         let sessions = sessions.iter_mut().filter(|it| it.is_of_ledger());
         for session in sessions.filter(is_news) {
             (session.is_new, session.has_changes) = (false, false);
@@ -213,7 +218,7 @@ impl Registry {
     }
 
     /// Puts back entries that could not be written, for the next time.
-    pub(crate) fn requeue_entries(&self, news: Vec<SessionRecord>) {
+    pub(crate) fn requeue_entries(&self, news: Vec<SessionLedgerEntry>) {
         let mut state = self.lock();
         if state.ledger_use == EndedSessionFate::Kept {
             state.waiting.splice(0..0, news);
@@ -308,8 +313,8 @@ impl RegistryEntry {
         &self,
         transport_info: &ProcessTransport,
         disconnected_at: Option<Millis>,
-    ) -> SessionRecord {
-        SessionRecord {
+    ) -> SessionLedgerEntry {
+        SessionLedgerEntry {
             session_id: self.id.clone(),
             client: self.client.clone(),
             transport: transport_info.transport.to_owned(),

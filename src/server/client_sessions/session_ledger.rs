@@ -15,7 +15,7 @@ pub(crate) const LEDGER_LINE_BYTES_MAX: usize = 1024 * 1024;
 
 /// One session at one moment, a line of the ledger. Times are seconds since the Unix epoch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct SessionRecord {
+pub(crate) struct SessionLedgerEntry {
     pub(crate) session_id: String,
     pub(crate) client: ClientIdentity,
     pub(crate) transport: String,
@@ -28,14 +28,14 @@ pub(crate) struct SessionRecord {
     pub(crate) tool_calls: u64,
 }
 
-impl SessionRecord {
+impl SessionLedgerEntry {
     /// Returns one line of JSON.
     pub(crate) fn to_line(&self) -> String {
         serde_json::to_string(self).expect("strings and numbers are JSON")
     }
 
     /// Parses a line; `None` if it is not one.
-    pub(crate) fn parse(line: &[u8]) -> Option<SessionRecord> {
+    pub(crate) fn parse(line: &[u8]) -> Option<SessionLedgerEntry> {
         if LEDGER_LINE_BYTES_MAX < line.len() {
             return None;
         }
@@ -64,7 +64,7 @@ pub(crate) struct ClientHistory {
 /// The sessions of one client, each by its last line, in the order of these lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ClientLedger {
-    sessions: Vec<Option<SessionRecord>>,
+    sessions: Vec<Option<SessionLedgerEntry>>,
     place_of: HashMap<String, usize>,
     n_lines: usize,
 }
@@ -83,7 +83,7 @@ impl ClientLedger {
             return;
         }
         self.n_lines += 1;
-        let Some(entry) = SessionRecord::parse(line) else { return };
+        let Some(entry) = SessionLedgerEntry::parse(line) else { return };
         let place = self.sessions.len();
         if let Some(before) = self.place_of.insert(entry.session_id.clone(), place) {
             self.sessions[before] = None;
@@ -102,8 +102,9 @@ impl ClientLedger {
     }
 
     /// Returns the sessions without an end that were seen at `since` or later.
-    pub(crate) fn unended(&self, since: i64) -> Vec<SessionRecord> {
-        let is_it = |it: &&SessionRecord| it.disconnected_at.is_none() && since <= it.last_seen;
+    pub(crate) fn unended(&self, since: i64) -> Vec<SessionLedgerEntry> {
+        let is_it =
+            |it: &&SessionLedgerEntry| it.disconnected_at.is_none() && since <= it.last_seen;
         self.entries().filter(is_it).cloned().collect()
     }
 
@@ -118,14 +119,14 @@ impl ClientLedger {
             sessions: self.place_of.len(),
             lifetime_seconds: self
                 .entries()
-                .map(SessionRecord::lifetime_s)
+                .map(SessionLedgerEntry::lifetime_s)
                 .fold(0, i64::saturating_add),
             last_disconnect: ends.max().unwrap_or(0),
             tool_calls: self.entries().map(|it| it.tool_calls).fold(0, u64::saturating_add),
         })
     }
 
-    fn entries(&self) -> impl Iterator<Item = &SessionRecord> {
+    fn entries(&self) -> impl Iterator<Item = &SessionLedgerEntry> {
         self.sessions.iter().flatten()
     }
 }

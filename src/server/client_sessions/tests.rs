@@ -141,7 +141,11 @@ fn the_longest_silent_session_makes_room() {
     }
     let live = registry.live_sessions(Millis(0));
     assert_eq!((live.len(), live[0].client_meta.name.as_str()), (1024, "desk"));
-    assert_eq!(registry.take_changed(ActivityFilter::All, Millis(0)).len(), 2001, "nobody is lost");
+    assert_eq!(
+        registry.take_changed(SessionChangeFilter::All, Millis(0)).len(),
+        2001,
+        "nobody is lost"
+    );
 }
 
 #[test]
@@ -169,11 +173,11 @@ fn the_envelope_has_its_keys_in_their_order() {
 }
 
 /// Returns the changes in the registry.
-fn changes(registry: &Registry, which: ActivityFilter, now_s: i64) -> String {
+fn changes(registry: &Registry, which: SessionChangeFilter, now_s: i64) -> String {
     let news = registry.take_changed(which, Millis(now_s * 1000));
-    let line = |it: &SessionRecord| {
+    let line = |it: &SessionLedgerEntry| {
         let end = it.disconnected_at.map(|it| format!(" end {it}")).unwrap_or_default();
-        let SessionRecord { connected_at, last_seen, tool_calls, .. } = it;
+        let SessionLedgerEntry { connected_at, last_seen, tool_calls, .. } = it;
         format!("{} {connected_at}..{last_seen} {tool_calls}{end}; ", it.client.name)
     };
     news.iter().map(line).collect()
@@ -183,22 +187,22 @@ fn changes(registry: &Registry, which: ActivityFilter, now_s: i64) -> String {
 fn changed_sessions_are_taken_once_and_idleness_is_no_change() {
     let registry = registry(http());
     play(&registry, "10 legacy a code");
-    assert_eq!(changes(&registry, ActivityFilter::Urgent, 11), "code 10..10 0; ");
-    assert_eq!(changes(&registry, ActivityFilter::All, 99), "");
+    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 11), "code 10..10 0; ");
+    assert_eq!(changes(&registry, SessionChangeFilter::All, 99), "");
     play(&registry, "100 legacy-call a code");
-    assert_eq!(changes(&registry, ActivityFilter::Urgent, 101), "");
-    assert_eq!(changes(&registry, ActivityFilter::All, 101), "code 10..100 1; ");
+    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 101), "");
+    assert_eq!(changes(&registry, SessionChangeFilter::All, 101), "code 10..100 1; ");
     play(&registry, "200 leaves a");
-    assert_eq!(changes(&registry, ActivityFilter::Urgent, 201), "code 10..100 1 end 200; ");
-    assert_eq!(changes(&registry, ActivityFilter::All, 202), "");
+    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 201), "code 10..100 1 end 200; ");
+    assert_eq!(changes(&registry, SessionChangeFilter::All, 202), "");
     play(&registry, "300 modern-call a desk\n310 legacy b code");
     registry.close(Millis(400_000));
     assert_eq!(
-        changes(&registry, ActivityFilter::All, 400),
+        changes(&registry, SessionChangeFilter::All, 400),
         "desk 300..300 1 end 400; code 310..310 0 end 400; "
     );
     play(&registry, "500 modern-call a desk");
-    assert_eq!(changes(&registry, ActivityFilter::All, 9999), "desk 500..500 1 end 500; ");
+    assert_eq!(changes(&registry, SessionChangeFilter::All, 9999), "desk 500..500 1 end 500; ");
 }
 
 #[test]
@@ -206,12 +210,12 @@ fn who_only_looks_is_present_and_in_no_ledger() {
     let registry = registry(http());
     play(&registry, "10 modern a page\n11 modern b page");
     assert_eq!(registry.live_sessions(Millis(12_000)).len(), 1);
-    assert_eq!(changes(&registry, ActivityFilter::All, 12), "");
+    assert_eq!(changes(&registry, SessionChangeFilter::All, 12), "");
     // From its first call on it is on record.
     play(&registry, "20 modern-call a page");
-    assert_eq!(changes(&registry, ActivityFilter::Urgent, 21), "page 10..20 1; ");
+    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 21), "page 10..20 1; ");
     play(&registry, "30 modern a other");
-    assert_eq!(changes(&registry, ActivityFilter::All, 9999), "page 10..20 1 end 20; ");
+    assert_eq!(changes(&registry, SessionChangeFilter::All, 9999), "page 10..20 1 end 20; ");
 }
 
 #[test]
@@ -236,7 +240,7 @@ fn line(id: &str, times: [i64; 2], end: Option<i64>, tool_calls: u64) -> String 
     let [connected_at, last_seen] = times;
     let session_id = id.to_owned();
     let disconnected_at = end;
-    SessionRecord {
+    SessionLedgerEntry {
         session_id,
         client,
         transport,

@@ -41,7 +41,7 @@ impl CallThreadPool {
             Ok(()) => return true,
             Err(TrySendError::Full(work) | TrySendError::Disconnected(work)) => work,
         };
-        let Some(place) = Permit::take(&self.n_threads, self.n_max) else {
+        let Some(place) = SemaphorePermit::take(&self.n_threads, self.n_max) else {
             return self.sender.send_timeout(work, WAIT).is_ok();
         };
         let receiver = self.receiver.clone();
@@ -58,18 +58,18 @@ impl CallThreadPool {
 
 /// A permit for one of a bounded number of things, returned by dropping it.
 #[derive(Debug)]
-pub(super) struct Permit(Arc<AtomicUsize>);
+pub(super) struct SemaphorePermit(Arc<AtomicUsize>);
 
-impl Permit {
+impl SemaphorePermit {
     /// Takes one of `n_max` permits, if one is left.
-    pub(super) fn take(n_taken: &Arc<AtomicUsize>, n_max: usize) -> Option<Permit> {
+    pub(super) fn take(n_taken: &Arc<AtomicUsize>, n_max: usize) -> Option<SemaphorePermit> {
         let taken = n_taken
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| (n < n_max).then_some(n + 1));
-        taken.ok().map(|_| Permit(Arc::clone(n_taken)))
+        taken.ok().map(|_| SemaphorePermit(Arc::clone(n_taken)))
     }
 }
 
-impl Drop for Permit {
+impl Drop for SemaphorePermit {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -185,7 +185,7 @@ fn stream<S: Handler>(
         CallOwner::One(_) => None,
         CallOwner::Session(session) => Some((session, it.stream)),
     }));
-    let mut out = CallOutput { events: Some(exchange.stream(None)?), of, opened };
+    let mut out = CallOutputSink { events: Some(exchange.stream(None)?), of, opened };
     if let (Some(id), true) = (opened, has_retry) {
         out.write(|events| events.prime(&id.to_string(), RETRY_MS))?;
     }
@@ -218,15 +218,15 @@ impl Drop for ReplayStreamGuard<'_> {
     }
 }
 
-/// The destination of a call's lines.
-struct CallOutput<'e, 'a, 'o> {
+/// The sink of a call's lines.
+struct CallOutputSink<'e, 'a, 'o> {
     /// `None` once the client has gone.
     events: Option<EventStream<'e, 'a>>,
     of: CallOwner<'o>,
     opened: Option<EventId>,
 }
 
-impl CallOutput<'_, '_, '_> {
+impl CallOutputSink<'_, '_, '_> {
     fn send_line(&mut self, line: OutgoingLine) -> io::Result<()> {
         let id = match (self.of, self.opened) {
             (CallOwner::Session(session), Some(opened)) => {

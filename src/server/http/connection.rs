@@ -14,9 +14,9 @@ use super::request_head::{BodyFraming, RequestHead};
 use super::response::{HttpError, HttpResponse};
 use super::route::{Route, plain_request, preflight, route};
 use super::timed_stream::{LAST_LINGER_MS, LINGER_MS, ReadOutcome, TimedStream};
-use super::{HttpServerState, one_time_links, post, sse};
+use super::{HttpServerState, event_streams, one_time_links, post_and_delete};
 use crate::mcp::{Handler, RestBody, RestReply};
-use crate::text::json_text::json_text;
+use crate::text::json_control_escaping::json_text;
 
 /// Bytes of a body for which there is always room: one large body keeps no small one out.
 const SMALL_BYTES: usize = 16 * 1024;
@@ -187,9 +187,9 @@ fn respond<S: Handler>(
     share: BodyReservation,
 ) -> std::io::Result<()> {
     match route {
-        Route::Post(wants) => post::post(endpoint, exchange, wants, body, share),
-        Route::Get => sse::stream_session(endpoint, exchange),
-        Route::Delete => post::delete(endpoint, exchange),
+        Route::Post(wants) => post_and_delete::post(endpoint, exchange, wants, body, share),
+        Route::Get => event_streams::stream_session(endpoint, exchange),
+        Route::Delete => post_and_delete::delete(endpoint, exchange),
         Route::Health => exchange.reply(&HttpResponse::json(200, r#"{"status":"ok"}"#)),
         Route::Page(file) => exchange.reply(&file.response(exchange.head)),
         Route::Session => exchange.reply(&token_for_link(endpoint, &body)),

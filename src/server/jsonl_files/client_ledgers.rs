@@ -8,10 +8,10 @@ use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::path::Path;
 
-use super::folder::{ExistingFolder, LogFolderPath};
+use super::confined_folder::{ConfinedFolder, LogFolderPath};
 use super::sink;
 use crate::model::identity::is_base62;
-use crate::server::client_sessions::{ClientHistory, ClientLedger, SessionRecord};
+use crate::server::client_sessions::{ClientHistory, ClientLedger, SessionLedgerEntry};
 
 const FOLDER: &str = "sessions";
 const ENDING: &str = ".jsonl";
@@ -58,10 +58,10 @@ impl ClientLedgers {
     }
 
     /// Returns the sessions that nobody saw end, and that were seen at `since` or later.
-    pub(crate) fn unended(&self, since: i64) -> io::Result<Vec<SessionRecord>> {
+    pub(crate) fn unended(&self, since: i64) -> io::Result<Vec<SessionLedgerEntry>> {
         let Some(folder) = self.enter()? else { return Ok(Vec::new()) };
         let stems = folder.stems(ENDING)?;
-        let mut entries: Vec<SessionRecord> = stems
+        let mut entries: Vec<SessionLedgerEntry> = stems
             .iter()
             .filter_map(|stem| ledger(&folder, stem))
             .flat_map(|it| it.unended(since))
@@ -72,19 +72,19 @@ impl ClientLedgers {
 
     /// Appends entries to the files of their clients and removes them from `entries`. Entries left
     /// after an error may be tried again.
-    pub(crate) fn append(&self, entries: &mut Vec<SessionRecord>) -> io::Result<()> {
+    pub(crate) fn append(&self, entries: &mut Vec<SessionLedgerEntry>) -> io::Result<()> {
         self.append_under(lock, entries)
     }
 
     /// Appends as [`ClientLedgers::append`] does, but fails if another process is writing.
-    pub(crate) fn try_append(&self, entries: &mut Vec<SessionRecord>) -> io::Result<()> {
+    pub(crate) fn try_append(&self, entries: &mut Vec<SessionLedgerEntry>) -> io::Result<()> {
         self.append_under(lock_at_once, entries)
     }
 
     fn append_under(
         &self,
-        lock: impl FnOnce(&ExistingFolder) -> io::Result<File>,
-        entries: &mut Vec<SessionRecord>,
+        lock: impl FnOnce(&ConfinedFolder) -> io::Result<File>,
+        entries: &mut Vec<SessionLedgerEntry>,
     ) -> io::Result<()> {
         let Some(folder) = &self.0 else {
             entries.clear();
@@ -118,13 +118,13 @@ impl ClientLedgers {
         result
     }
 
-    fn enter(&self) -> io::Result<Option<ExistingFolder>> {
+    fn enter(&self) -> io::Result<Option<ConfinedFolder>> {
         self.0.as_ref().map_or(Ok(None), LogFolderPath::enter)
     }
 }
 
 /// Locks out other writers until dropped, or until this process dies.
-fn lock(folder: &ExistingFolder) -> io::Result<File> {
+fn lock(folder: &ConfinedFolder) -> io::Result<File> {
     let file = folder.append(LOCK)?;
     match file.lock() {
         // Where the file system has no locks, other writers are unlikely.
@@ -134,7 +134,7 @@ fn lock(folder: &ExistingFolder) -> io::Result<File> {
 }
 
 /// Locks out other writers, unless another one holds the lock.
-fn lock_at_once(folder: &ExistingFolder) -> io::Result<File> {
+fn lock_at_once(folder: &ConfinedFolder) -> io::Result<File> {
     let file = folder.append(LOCK)?;
     match file.try_lock().map_err(io::Error::from) {
         Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
@@ -149,8 +149,8 @@ fn hash_of(stem: &str) -> Option<&str> {
 }
 
 /// Groups entries by the stem of their file, in the order of the first of each.
-fn by_file(entries: Vec<SessionRecord>) -> Vec<(String, Vec<SessionRecord>)> {
-    let mut files: Vec<(String, Vec<SessionRecord>)> = Vec::new();
+fn by_file(entries: Vec<SessionLedgerEntry>) -> Vec<(String, Vec<SessionLedgerEntry>)> {
+    let mut files: Vec<(String, Vec<SessionLedgerEntry>)> = Vec::new();
     for entry in entries {
         let stem = entry.client.stem(&entry.transport);
         match files.iter_mut().find(|(known, _)| *known == stem) {
@@ -161,7 +161,7 @@ fn by_file(entries: Vec<SessionRecord>) -> Vec<(String, Vec<SessionRecord>)> {
     files
 }
 
-fn add(folder: &ExistingFolder, stem: &str, entries: &[SessionRecord]) -> io::Result<()> {
+fn add(folder: &ConfinedFolder, stem: &str, entries: &[SessionLedgerEntry]) -> io::Result<()> {
     let name = format!("{stem}{ENDING}");
     if folder.find(&name)?.is_none() && CLIENTS_MAX <= folder.stems(ENDING)?.len() {
         let why = format!("there are {CLIENTS_MAX} clients already; remove some of their files");
@@ -172,12 +172,12 @@ fn add(folder: &ExistingFolder, stem: &str, entries: &[SessionRecord]) -> io::Re
 }
 
 /// Returns the summary of a ledger; `None` if it cannot be read.
-fn past(folder: &ExistingFolder, stem: &str) -> Option<ClientHistory> {
+fn past(folder: &ConfinedFolder, stem: &str) -> Option<ClientHistory> {
     ledger(folder, stem)?.past(hash_of(stem)?)
 }
 
 /// Returns a ledger; `None` if it cannot be read.
-fn ledger(folder: &ExistingFolder, stem: &str) -> Option<ClientLedger> {
+fn ledger(folder: &ConfinedFolder, stem: &str) -> Option<ClientLedger> {
     hash_of(stem)?;
     read(folder, stem).unwrap_or_else(|error| {
         log::warn!("a history of sessions was not read: {error}");
@@ -185,12 +185,12 @@ fn ledger(folder: &ExistingFolder, stem: &str) -> Option<ClientLedger> {
     })
 }
 
-fn read(folder: &ExistingFolder, stem: &str) -> io::Result<Option<ClientLedger>> {
+fn read(folder: &ConfinedFolder, stem: &str) -> io::Result<Option<ClientLedger>> {
     let Some(path) = folder.find(&format!("{stem}{ENDING}"))? else { return Ok(None) };
     ClientLedger::read(BufReader::new(File::open(path)?)).map(Some)
 }
 
-fn rewrite(folder: &ExistingFolder, stem: &str) -> io::Result<()> {
+fn rewrite(folder: &ConfinedFolder, stem: &str) -> io::Result<()> {
     let Some(ledger) = read(folder, stem)?.filter(ClientLedger::is_long) else { return Ok(()) };
     let (name, draft) = (format!("{stem}{ENDING}"), format!("{stem}.tmp"));
     let mut file = folder.create(&draft)?;

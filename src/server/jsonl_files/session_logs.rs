@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::folder::{ExistingFolder, LogFolderPath};
+use super::confined_folder::{ConfinedFolder, LogFolderPath};
 use super::sink::JsonlSink;
 use crate::model::clock::Millis;
 use crate::model::identity::is_base62;
@@ -116,7 +116,7 @@ impl SessionLogs {
         Ok(())
     }
 
-    fn enter(&self) -> io::Result<Option<ExistingFolder>> {
+    fn enter(&self) -> io::Result<Option<ConfinedFolder>> {
         self.home.as_ref().map_or(Ok(None), |home| LogFolderPath::new(home, FOLDER).enter())
     }
 }
@@ -137,7 +137,7 @@ fn slug(id: &str) -> String {
     if slug.is_empty() { "session".to_owned() } else { slug }
 }
 
-fn describe(folder: &ExistingFolder, id: String) -> Option<SessionLogSummary> {
+fn describe(folder: &ConfinedFolder, id: String) -> Option<SessionLogSummary> {
     let name = format!("{id}{ENDING}");
     let metadata = folder.find(&name).ok()??.metadata().ok()?;
     let rotated = folder.find(&format!("{name}.1")).is_ok_and(|it| it.is_some());

@@ -12,7 +12,7 @@ use postgres_protocol::IsNull;
 use postgres_protocol::message::backend::{DataRowBody, ErrorFields, Header, Message};
 use postgres_protocol::message::frontend;
 
-use super::password_lookup::SecretPassword;
+use super::password_lookup::PasswordWithOrigin;
 use super::space_url::{Encryption, SpaceUrl};
 use super::timed_socket::TimedSocket;
 use super::tls::{self, TlsStream};
@@ -111,7 +111,7 @@ impl PostgresConnection {
     /// Connects and signs in, within `wait_ms`.
     pub(super) fn connect(
         url: &SpaceUrl,
-        password: &SecretPassword,
+        password: &PasswordWithOrigin,
         wait_ms: i64,
     ) -> Result<PostgresConnection, PostgresError> {
         let mut socket = TimedSocket::dial(url, wait_ms)?;

@@ -9,14 +9,14 @@ use super::space_url::SpaceUrl;
 
 /// A password, which no message shows, with the place where it was found or looked for.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub(crate) struct SecretPassword {
+pub(crate) struct PasswordWithOrigin {
     pub(super) text: String,
     pub(super) origin: String,
 }
 
-impl fmt::Debug for SecretPassword {
+impl fmt::Debug for PasswordWithOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SecretPassword")
+        f.write_str("PasswordWithOrigin")
     }
 }
 
@@ -24,48 +24,48 @@ impl fmt::Debug for SecretPassword {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PasswordSources {
     /// `PGPASSWORD`.
-    pub(crate) given: Option<SecretPassword>,
+    pub(crate) given: Option<PasswordWithOrigin>,
     /// `PGPASSFILE`, or its default.
     pub(crate) file: Option<PathBuf>,
 }
 
-impl SecretPassword {
+impl PasswordWithOrigin {
     /// Returns a password that the environment gave.
-    pub(crate) fn of(text: String) -> SecretPassword {
-        SecretPassword { text, origin: "the password is from PGPASSWORD".to_owned() }
+    pub(crate) fn of(text: String) -> PasswordWithOrigin {
+        PasswordWithOrigin { text, origin: "the password is from PGPASSWORD".to_owned() }
     }
 
-    fn none(origin: String) -> SecretPassword {
-        SecretPassword { text: String::new(), origin }
+    fn none(origin: String) -> PasswordWithOrigin {
+        PasswordWithOrigin { text: String::new(), origin }
     }
 }
 
 impl PasswordSources {
     /// Returns the password of a server; an empty one where there is none.
-    pub(crate) fn password_of(&self, url: &SpaceUrl) -> SecretPassword {
+    pub(crate) fn password_of(&self, url: &SpaceUrl) -> PasswordWithOrigin {
         if let Some(given) = &self.given {
             return given.clone();
         }
         let Some(path) = &self.file else {
-            return SecretPassword::none("PGPASSWORD is not set".to_owned());
+            return PasswordWithOrigin::none("PGPASSWORD is not set".to_owned());
         };
         let shown = path.display();
         let text = match read(path) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let origin = format!("PGPASSWORD is not set, and there is no `{shown}`");
-                return SecretPassword::none(origin);
+                return PasswordWithOrigin::none(origin);
             }
             Err(error) => {
                 let origin = format!("PGPASSWORD is not set, and `{shown}` is not used: {error}");
-                return SecretPassword::none(origin);
+                return PasswordWithOrigin::none(origin);
             }
         };
         match text.lines().find_map(|line| password_in(line, url)) {
             Some(text) => {
-                SecretPassword { text, origin: format!("the password is from `{shown}`") }
+                PasswordWithOrigin { text, origin: format!("the password is from `{shown}`") }
             }
-            None => SecretPassword::none(format!(
+            None => PasswordWithOrigin::none(format!(
                 "PGPASSWORD is not set, and no line of `{shown}` is about {}:{}:{}:{}",
                 url.host, url.port, url.database, url.user
             )),

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use serde::Serialize;
 
 use super::connection::{CONNECT_MS, Param, PostgresConnection, RawRow, Statement};
-use super::password_lookup::SecretPassword;
+use super::password_lookup::PasswordWithOrigin;
 use super::space_url::SpaceUrl;
 use super::statements::{self as sql, RowReader};
 use super::wire_error::PostgresError;
@@ -64,19 +64,19 @@ pub(crate) struct LogTruncationReport {
 pub(crate) struct PostgresSequencer {
     url: SpaceUrl,
     shown_url: String,
-    password: SecretPassword,
+    password: PasswordWithOrigin,
     writer: String,
     writing: Mutex<Option<PostgresConnection>>,
     reading: Mutex<Option<PostgresConnection>>,
     listening: Mutex<Option<PostgresConnection>>,
     leases: Mutex<OwnLeases>,
     /// The last try to reach the server, if it failed.
-    away: Mutex<Option<ConnectBackoff>>,
+    away: Mutex<Option<LastConnectFailure>>,
 }
 
-/// A failed try, after which the next one waits.
+/// The last failure to connect, after which the next try waits.
 #[derive(Debug)]
-struct ConnectBackoff {
+struct LastConnectFailure {
     since: Stopwatch,
     error: SharedError,
     backoff_ms: i64,
@@ -89,7 +89,11 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl PostgresSequencer {
     /// Returns a sequencer, which connects at its first call. No other process may have the name.
-    pub(crate) fn new(url: SpaceUrl, password: SecretPassword, writer: &str) -> PostgresSequencer {
+    pub(crate) fn new(
+        url: SpaceUrl,
+        password: PasswordWithOrigin,
+        writer: &str,
+    ) -> PostgresSequencer {
         PostgresSequencer {
             shown_url: url.to_string(),
             url,
@@ -215,7 +219,7 @@ impl PostgresSequencer {
                 let before = away.as_ref().map_or(0, |it| it.backoff_ms);
                 let backoff_ms = (2 * before).clamp(BACKOFF_MS_MIN, BACKOFF_MS_MAX);
                 let since = Clock::System.stopwatch();
-                Some(ConnectBackoff { since, error: error.clone(), backoff_ms })
+                Some(LastConnectFailure { since, error: error.clone(), backoff_ms })
             }
             _ => None,
         };

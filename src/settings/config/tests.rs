@@ -154,7 +154,7 @@ fn every_key_is_read() {
                         ),
                     ],
                 },
-                sessions: SessionFlushSettings {
+                sessions: SessionLedgerSettings {
                     flush_interval: 3600s,
                 },
                 rescan_files: LogFileSettings {

@@ -34,9 +34,9 @@ pub(crate) struct TypedMemorySettings {
     pub(crate) max_backups: Option<u32>,
 }
 
-/// Bounds how many memories there are, and how old they get.
+/// Limits how many memories are retained, and how old they get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct MemoryLimits {
+pub(crate) struct MemoryRetentionLimits {
     /// Core memories that are not archived; one more is refused.
     pub(crate) core_max: u64,
     /// Learnings that are not archived; beyond, the oldest are archived.
@@ -98,8 +98,8 @@ impl TypedMemorySettings {
     }
 
     /// Returns the limits, with defaults where nothing is set.
-    pub(crate) fn limits(&self) -> MemoryLimits {
-        MemoryLimits {
+    pub(crate) fn limits(&self) -> MemoryRetentionLimits {
+        MemoryRetentionLimits {
             core_max: self.max_core.unwrap_or(1_000).into(),
             learnings_max: self.max_learnings.unwrap_or(500).into(),
             tasks_max: self.max_tasks.unwrap_or(200).into(),
@@ -204,7 +204,7 @@ mod tests {
         let none = TypedMemorySettings::default();
         assert_eq!(
             none.limits(),
-            MemoryLimits {
+            MemoryRetentionLimits {
                 core_max: 1_000,
                 learnings_max: 500,
                 tasks_max: 200,

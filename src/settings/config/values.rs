@@ -106,7 +106,7 @@ pub(crate) struct ServerSettings {
     /// Notifications about resources.
     pub(crate) resources: ResourceNotificationSettings,
     /// Times at which sessions are recorded.
-    pub(crate) sessions: SessionFlushSettings,
+    pub(crate) sessions: SessionLedgerSettings,
     /// The log of rescans.
     pub(crate) rescan_files: LogFileSettings,
 }
@@ -168,9 +168,9 @@ pub(crate) struct ResourceNotificationSettings {
     pub(crate) overrides: Vec<(String, Duration)>,
 }
 
-/// Times at which sessions are recorded.
+/// The times at which sessions are written to the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SessionFlushSettings {
+pub(crate) struct SessionLedgerSettings {
     /// Time between writes.
     pub(crate) flush_interval: Duration,
 }
@@ -252,9 +252,9 @@ impl ResourceNotificationSettings {
     }
 }
 
-impl Default for SessionFlushSettings {
-    fn default() -> SessionFlushSettings {
-        SessionFlushSettings { flush_interval: Duration::from_secs(30) }
+impl Default for SessionLedgerSettings {
+    fn default() -> SessionLedgerSettings {
+        SessionLedgerSettings { flush_interval: Duration::from_secs(30) }
     }
 }
 

@@ -7,8 +7,8 @@
 
 use rusqlite::ToSql;
 
-use super::facets::FacetRows;
-use super::known_names::KnownNames;
+use super::facets::FacetAndEdgeRows;
+use super::known_entity_names::KnownEntityNames;
 use super::{Batch, DiffOp, OverlayReplaced, SiblingGroup};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::kind_specs::is_uuid;
@@ -180,13 +180,13 @@ impl Batch<'_> {
         set: impl FnOnce(&mut Self) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let rows = |hash: ContentHash, of: &AttributeValues| {
-            FacetRows::of(old.node_type, &hash.to_string(), of.fields())
+            FacetAndEdgeRows::of(old.node_type, &hash.to_string(), of.fields())
         };
         let is_typed = old.attributes.fields().or(attributes.fields()).is_some();
         let had = if is_typed { rows(old.content_hash, &old.attributes) } else { None };
         let (Some(had), Some(has)) = (had, rows(hash, attributes)) else {
             if is_typed {
-                self.known_names = KnownNames::default();
+                self.known_names = KnownEntityNames::default();
             }
             return set(self);
         };

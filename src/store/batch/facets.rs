@@ -54,23 +54,23 @@ impl ToSql for FacetValue {
 
 /// Facets and typed edges of one node.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct FacetRows {
+pub(super) struct FacetAndEdgeRows {
     /// Names and values.
     facets: BTreeSet<(&'static str, FacetValue)>,
     /// Strengths by type and target.
     edges: BTreeMap<(String, String), f64>,
 }
 
-impl FacetRows {
+impl FacetAndEdgeRows {
     /// Returns the rows of a node; `None` where only the views tell them.
     pub(super) fn of(
         node_type: NodeType,
         content_hash: &str,
         fields: Option<&str>,
-    ) -> Option<FacetRows> {
-        let Some(fields) = fields else { return Some(FacetRows::default()) };
+    ) -> Option<FacetAndEdgeRows> {
+        let Some(fields) = fields else { return Some(FacetAndEdgeRows::default()) };
         let Ok(Value::Object(fields)) = serde_json::from_str(fields) else { return None };
-        let mut rows = FacetRows::default();
+        let mut rows = FacetAndEdgeRows::default();
         rows.add("type", FacetValue::Text(node_type.as_str().to_owned()));
         rows.add("content_hash", FacetValue::Text(content_hash.to_owned()));
         rows.add("archived", FacetValue::Integer(is_archived(&fields).into()));
@@ -179,8 +179,8 @@ impl Batch<'_> {
     pub(super) fn write_facets(
         &mut self,
         node: NodeKey,
-        old: &FacetRows,
-        new: &FacetRows,
+        old: &FacetAndEdgeRows,
+        new: &FacetAndEdgeRows,
     ) -> Result<(), StoreError> {
         const REMOVE: &str = "DELETE FROM facet WHERE key = ?1 AND value = ?2 AND node = ?3";
         const ADD: &str = "INSERT OR IGNORE INTO facet (key, value, node) VALUES (?1, ?2, ?3)";

@@ -2,7 +2,7 @@
 
 use super::Batch;
 use crate::model::identity::NodeId;
-use crate::model::imported_note::{IMPORTED_ROOT, note_hash, note_key};
+use crate::model::imported_note_keys::{IMPORTED_ROOT, note_hash, note_key};
 use crate::store::{NodeRecord, PreparedStatements, StoreError};
 
 impl Batch<'_> {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use rusqlite::params;
 
 use super::Batch;
-use crate::model::heat::Heat;
+use crate::model::heat::StoredHeat;
 use crate::store::{ErrorContext, FileId, NodeKey, PreparedStatements, StoreError, heat_rows};
 
 impl Batch<'_> {
@@ -62,8 +62,8 @@ impl Batch<'_> {
     fn set_heat(
         &self,
         node: NodeKey,
-        change: impl FnOnce(Heat, i64) -> Heat,
-    ) -> Result<Heat, StoreError> {
+        change: impl FnOnce(StoredHeat, i64) -> StoredHeat,
+    ) -> Result<StoredHeat, StoreError> {
         const SET: &str = "
             UPDATE heat
                SET temperature = ?2, at = ?3, pinned = ?4, full_at = ?5

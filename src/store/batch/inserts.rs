@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 
 use rusqlite::{CachedStatement, Transaction, params};
 
-use super::facets::FacetRows;
-use super::known_names::KnownNames;
+use super::facets::FacetAndEdgeRows;
+use super::known_entity_names::KnownEntityNames;
 use super::nodes::{NewNode, link_text};
 use super::{Batch, SiblingGroup};
-use crate::model::heat::Heat;
+use crate::model::heat::StoredHeat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::memory_fingerprint;
 use crate::store::node_insert::{INSERT, NodeInsertRow};
@@ -28,33 +28,33 @@ const RECORDED_BY_ID_MIN: usize = 1_000;
 /// them.
 const UNRECORDED_MAX: usize = 32_000;
 
-/// An inserted node that is not recorded yet.
+/// An inserted node whose change row is not written yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct UnrecordedInsert {
+pub(super) struct InsertAwaitingChangeRow {
     id: NodeId,
     hash: ContentHash,
     /// The number of the change.
     seq: i64,
 }
 
-/// Families that get children in one call, and their fingerprint terms.
-struct SiblingFingerprints {
+/// Builds the fingerprint terms of the groups that get children in one call.
+struct GroupFingerprintBuilder {
     /// Key of the first inserted node.
     first: NodeKey,
     /// Ids of the inserted nodes so far, by key.
     ids: Vec<String>,
     /// Families whose children are all inserted here.
-    summed: BTreeMap<SiblingGroup, FingerprintedSiblings>,
+    summed: BTreeMap<SiblingGroup, InsertedSiblingGroup>,
 }
 
-/// A group whose terms are added as its nodes are inserted.
-struct FingerprintedSiblings {
+/// A group of siblings whose fingerprint terms are added as its nodes are inserted.
+struct InsertedSiblingGroup {
     parent: Option<String>,
     /// The index of the last child.
     last: Option<usize>,
 }
 
-impl SiblingFingerprints {
+impl GroupFingerprintBuilder {
     /// Returns the id of a parent that was inserted in this call.
     fn id_of(&self, parent: NodeKey) -> Option<&String> {
         let nth = parent.0.checked_sub(self.first.0)?;
@@ -105,7 +105,8 @@ impl Batch<'_> {
         }
         let first = self.next_key()?;
         let mut statements = InsertStatements::new(self.tx)?;
-        let mut groups = SiblingFingerprints { first, ids: Vec::new(), summed: BTreeMap::new() };
+        let mut groups =
+            GroupFingerprintBuilder { first, ids: Vec::new(), summed: BTreeMap::new() };
         for (new, key) in nodes.iter().zip(first.0..) {
             let hash = new.hash.to_string();
             self.sum_group(&mut groups, new.place.into())?;
@@ -174,9 +175,9 @@ impl Batch<'_> {
     ) -> Result<bool, StoreError> {
         let mut insert = || row.insert(&mut statements.node).doing("add a node");
         let Some(fields) = row.data.attributes.fields() else { return insert() };
-        let Some(facets) = FacetRows::of(row.data.node_type, row.hash, Some(fields)) else {
+        let Some(facets) = FacetAndEdgeRows::of(row.data.node_type, row.hash, Some(fields)) else {
             let is_free = insert()?;
-            self.known_names = KnownNames::default();
+            self.known_names = KnownEntityNames::default();
             if is_free {
                 self.make_facets(row.key)?;
             }
@@ -189,7 +190,7 @@ impl Batch<'_> {
         };
         if is_free {
             self.note_passed_over(row.key)?;
-            self.write_facets(row.key, &FacetRows::default(), &facets)?;
+            self.write_facets(row.key, &FacetAndEdgeRows::default(), &facets)?;
         }
         Ok(is_free)
     }
@@ -197,7 +198,7 @@ impl Batch<'_> {
     /// Numbers the insert of a node, which is recorded later.
     fn record_insert(&mut self, id: NodeId, hash: ContentHash) -> Result<(), StoreError> {
         let (_, seq) = self.next_diff()?;
-        self.unrecorded.push(UnrecordedInsert { id, hash, seq });
+        self.unrecorded.push(InsertAwaitingChangeRow { id, hash, seq });
         if UNRECORDED_MAX <= self.unrecorded.len() { self.record_waiting_inserts() } else { Ok(()) }
     }
 
@@ -216,7 +217,7 @@ impl Batch<'_> {
             return Ok(());
         }
         let end = first.0.saturating_add_unsigned(n_nodes as u64);
-        let heat = Heat::birth(self.attended);
+        let heat = StoredHeat::birth(self.attended);
         self.tx
             .run(
                 GIVE,
@@ -244,7 +245,7 @@ impl Batch<'_> {
             inserts.sort_unstable();
         }
         let mut record = self.tx.prepared(RECORD, doing)?;
-        for UnrecordedInsert { id, hash, seq } in &inserts {
+        for InsertAwaitingChangeRow { id, hash, seq } in &inserts {
             let row = params![snapshot, seq, id.to_string(), hash.to_string()];
             record.execute(row).doing(doing)?;
         }
@@ -351,7 +352,7 @@ impl Batch<'_> {
     /// is summed up at the end of the write.
     fn sum_group(
         &mut self,
-        groups: &mut SiblingFingerprints,
+        groups: &mut GroupFingerprintBuilder,
         group: SiblingGroup,
     ) -> Result<(), StoreError> {
         if groups.summed.contains_key(&group) || self.touched.contains(&group) {
@@ -366,7 +367,7 @@ impl Batch<'_> {
             None if self.states(group)?.is_empty() => self.parent_name(group)?,
             None => return self.touch(group),
         };
-        groups.summed.insert(group, FingerprintedSiblings { parent, last: None });
+        groups.summed.insert(group, InsertedSiblingGroup { parent, last: None });
         Ok(())
     }
 }

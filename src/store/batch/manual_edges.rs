@@ -4,7 +4,7 @@
 use rusqlite::params;
 
 use super::Batch;
-use crate::model::links::name::Target;
+use crate::model::links::name::LinkResolution;
 use crate::model::links::reference::Reference;
 use crate::store::links::{self, ReferenceOrigin};
 use crate::store::{ErrorContext, NodeKey, StoreError};
@@ -83,9 +83,9 @@ impl Batch<'_> {
             self.dirty_refs.reference_changed(id);
         }
         Ok(match links::resolve_text_target(self.tx, source, reference)? {
-            Target::Node(key) => ManualEdgeTarget::Resolved(links::ids(self.tx, &[key])?),
-            Target::Missing => ManualEdgeTarget::Pending(Vec::new()),
-            Target::Ambiguous(keys) => {
+            LinkResolution::Node(key) => ManualEdgeTarget::Resolved(links::ids(self.tx, &[key])?),
+            LinkResolution::Missing => ManualEdgeTarget::Pending(Vec::new()),
+            LinkResolution::Ambiguous(keys) => {
                 let ids = links::ids(self.tx, &keys)?;
                 ManualEdgeTarget::Pending(ids.split(' ').map(str::to_owned).collect())
             }

@@ -8,7 +8,7 @@ use rusqlite::{Params, Row, ToSql, params};
 use super::{Batch, DiffOp, OverlayReplaced, SiblingGroup};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::order_keys::SiblingKeyChange;
-use crate::model::tree::{Format, NodeType};
+use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::links::{self, LinkParseInput};
 use crate::store::node_columns::SqlTemplate;
 use crate::store::{
@@ -255,7 +255,7 @@ impl Batch<'_> {
         &mut self,
         key: NodeKey,
         new: &NewNode<'_>,
-        format: Format,
+        format: ContentFormat,
         attributes: &AttributeValues,
     ) -> Result<(), StoreError> {
         static SET: SqlTemplate = SqlTemplate::new(

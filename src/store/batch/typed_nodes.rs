@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::Batch;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::tree::{Format, NodeType};
+use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::node_columns::{LEVEL, SqlTemplate};
 use crate::store::reader::{self, AccessStats, ArchiveCandidate, read_access};
 use crate::store::{
@@ -42,7 +42,7 @@ impl Batch<'_> {
                     let attributes = AttributeValues::default().with(LEVEL, Some(level));
                     let data = NodeData {
                         node_type: NodeType::Heading,
-                        format: Format::Plain,
+                        format: ContentFormat::Plain,
                         label,
                         content: label,
                         token_count: tokens::count(label),

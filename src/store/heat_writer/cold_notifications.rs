@@ -14,9 +14,9 @@ use rusqlite::{Connection, Row, params};
 
 use super::{HeatWriter, begin, note_full_at, unless_busy};
 use crate::model::clock::Millis;
-use crate::model::heat::{Heat, HeatParameters, cold_before};
+use crate::model::heat::{HeatParameters, StoredHeat, cold_before};
 use crate::store::{
-    ClaimPolicy, ErrorContext, LeaseHolder, NodeKey, PreparedStatements, StoreError, heat_rows,
+    ClaimableLeases, ErrorContext, LeaseClient, NodeKey, PreparedStatements, StoreError, heat_rows,
 };
 
 /// The lease of the server that notifies of cold nodes.
@@ -40,7 +40,7 @@ pub(crate) struct ColdNode {
 /// Cold nodes offered to a client. Dropping the offer gives them back.
 pub(crate) struct ColdNodesOffer {
     heat_writer: Arc<HeatWriter>,
-    leases: LeaseHolder,
+    leases: LeaseClient,
     nodes: Vec<ColdNode>,
     line: f64,
 }
@@ -91,8 +91,8 @@ impl HeatWriter {
             state.cold.is_armed = false;
             return Ok(None);
         }
-        let leases = LeaseHolder::open(&self.path, &self.file_identity, &self.holder)?;
-        if !leases.take(LEASE, ClaimPolicy::Free, now)? {
+        let leases = LeaseClient::open(&self.path, &self.file_identity, &self.holder)?;
+        if !leases.take(LEASE, ClaimableLeases::Free, now)? {
             return Ok(None);
         }
         // Read again under the lease: another server may have notified of them just now.
@@ -227,7 +227,7 @@ fn give_rows(conn: &mut Connection) -> Result<(), StoreError> {
 /// A node that may be cold.
 struct ColdCandidate {
     node: ColdNode,
-    heat: Heat,
+    heat: StoredHeat,
     full_at: f64,
 }
 
@@ -266,7 +266,7 @@ fn candidates(
          LIMIT ?4";
     let attended = heat_rows::memory_clock(conn)?;
     let read = |row: &Row<'_>| {
-        let heat = Heat { temperature: row.get(4)?, at: row.get(5)?, pinned: false };
+        let heat = StoredHeat { temperature: row.get(4)?, at: row.get(5)?, pinned: false };
         let node = ColdNode {
             key: NodeKey(row.get(0)?),
             id: row.get(1)?,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, Row};
 
-use super::file_names::{file_names, names_now};
+use super::file_aliases::{file_names, names_now};
 use super::{DatabaseLinkIndex, compare_target, name, read_reference, read_text};
 use super::{reference_columns, wanted_of};
 use crate::model::links::reference::Reference;

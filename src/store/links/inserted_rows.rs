@@ -4,7 +4,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::file_names::name_file;
+use super::file_aliases::name_file;
 use super::resolution::NameBloomFilter;
 use super::{NameKey, PendingRefCollector, path_of};
 use crate::model::links::resolve::{last_path_segment, without_extension};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{DatabaseLinkIndex, ids, read_reference, reference_columns};
-use crate::model::links::name::{NameKey, Target};
+use crate::model::links::name::{LinkResolution, NameKey};
 use crate::model::links::resolve::Resolver;
 use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 
@@ -130,9 +130,9 @@ pub(super) fn compare_target(
         return Ok(None);
     };
     let is = match resolver.resolve(own, &from, &reference)? {
-        Target::Node(key) => (Some(key.0), None),
-        Target::Missing => (None, None),
-        Target::Ambiguous(keys) => (None, Some(ids(conn, &keys)?)),
+        LinkResolution::Node(key) => (Some(key.0), None),
+        LinkResolution::Missing => (None, None),
+        LinkResolution::Ambiguous(keys) => (None, Some(ids(conn, &keys)?)),
     };
     Ok(Some((was, is)))
 }

@@ -17,12 +17,12 @@ use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, compile};
 use crate::memory::rollback::{LaterSnapshotPolicy, rollback};
 use crate::model::clock::{Clock, Millis};
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::tree::{Format, NodeType};
+use crate::model::tree::{ContentFormat, NodeType};
 use crate::query::{DiffQuery, HistoryQuery, Query, QueryOptions, answer};
 use crate::settings::root_settings::RootSettings;
+use crate::store::database_version_testing::{ExtendedTestSchema, set_scratch};
 use crate::store::reader::Reader;
 use crate::store::schema::MIGRATIONS;
-use crate::store::testing::{ExtendedTestSchema, set_scratch};
 use crate::store::{
     AttributeValues, Batch, IfMissing, NodeData, NodeRecord, StoreError, Writer, past_states,
 };
@@ -151,7 +151,7 @@ impl Memory {
 }
 
 fn data(content: &str) -> NodeData<'_> {
-    let (node_type, format) = (NodeType::Text, Format::Plain);
+    let (node_type, format) = (NodeType::Text, ContentFormat::Plain);
     let attributes = AttributeValues::default();
     NodeData { node_type, format, label: content, content, token_count: 1, attributes }
 }
@@ -176,7 +176,7 @@ fn check_schema(memory: &Memory) {
         let rows = query.query_map([table], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
         rows.map(Result::unwrap).collect()
     };
-    let typed = |(name, holds): (&str, ColumnContent)| {
+    let typed = |(name, holds): (&str, ColumnRedaction)| {
         let sql_type = if holds == Numbers { "INTEGER" } else { "TEXT" };
         (name.to_owned(), sql_type.to_owned())
     };
@@ -208,7 +208,7 @@ fn a_row_is_read_as_it_was_written() {
             .with("mood", text(Some("calm")));
         let data = NodeData {
             node_type: NodeType::Code,
-            format: Format::Latex,
+            format: ContentFormat::Latex,
             label: "A label",
             content: "Its text.",
             token_count: 7,

@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::PastState;
 use crate::model::identity::ContentHash;
-use crate::model::tree::{Format, NodeType};
+use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::{PreparedStatements, StoreError};
 use crate::text::tokens;
 
@@ -23,7 +23,7 @@ const POSITION_MAX: i64 = 1 << 53;
 
 /// Counts of the rows that were completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CompletionCounts {
+pub(crate) struct CompletedRowCounts {
     /// Changes that did not name a place among siblings.
     pub(crate) n_places: u64,
     /// Changes that did not describe the node.
@@ -34,9 +34,9 @@ pub(crate) struct CompletionCounts {
     pub(crate) n_fingerprints: u64,
 }
 
-/// Everything that a change keeps of a node besides its text and its language.
+/// The fields of a node's version: everything besides its text and its language.
 #[derive(Clone, Debug, Default)]
-struct VersionMetadata {
+struct NodeVersionFields {
     node_type: String,
     level: Option<i64>,
     label: String,
@@ -47,13 +47,13 @@ struct VersionMetadata {
     position: Option<i64>,
 }
 
-impl VersionMetadata {
+impl NodeVersionFields {
     /// Reads the eight columns from `at` on; the type and the format may be missing.
-    fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<VersionMetadata>> {
+    fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<NodeVersionFields>> {
         let (node_type, format): (Option<String>, Option<String>) =
             (row.get(at)?, row.get(at + 1)?);
         let (Some(node_type), Some(format)) = (node_type, format) else { return Ok(None) };
-        Ok(Some(VersionMetadata {
+        Ok(Some(NodeVersionFields {
             node_type,
             format,
             level: row.get(at + 2)?,
@@ -81,12 +81,12 @@ struct IncompleteChange {
     node_id: String,
     old_hash: Option<String>,
     tokens: Option<i64>,
-    version: Option<VersionMetadata>,
+    version: Option<NodeVersionFields>,
 }
 
 /// Completes the rows of `diff`, and computes the fingerprints of all states before HEAD's.
-pub(crate) fn complete(conn: &Connection) -> Result<CompletionCounts, StoreError> {
-    let mut completed = CompletionCounts::default();
+pub(crate) fn complete(conn: &Connection) -> Result<CompletedRowCounts, StoreError> {
+    let mut completed = CompletedRowCounts::default();
     let guessed = complete_rows(conn, &mut completed)?;
     set_fingerprints(conn, guessed, &mut completed)?;
     Ok(completed)
@@ -95,10 +95,10 @@ pub(crate) fn complete(conn: &Connection) -> Result<CompletionCounts, StoreError
 /// Completes the rows, newest first; returns the newest snapshot with a guess.
 fn complete_rows(
     conn: &Connection,
-    completed: &mut CompletionCounts,
+    completed: &mut CompletedRowCounts,
 ) -> Result<Option<i64>, StoreError> {
     let mut last = last_position(conn)?;
-    let mut known: HashMap<String, VersionMetadata> = HashMap::new();
+    let mut known: HashMap<String, NodeVersionFields> = HashMap::new();
     let mut guessed = None;
     for change in changes(conn)? {
         let later = match known.remove(&change.node_id) {
@@ -141,14 +141,14 @@ fn changes(conn: &Connection) -> Result<Vec<IncompleteChange>, StoreError> {
             node_id: row.get(2)?,
             old_hash: row.get(3)?,
             tokens: row.get(4)?,
-            version: VersionMetadata::read(row, 5)?,
+            version: NodeVersionFields::read(row, 5)?,
         })
     };
     conn.rows(CHANGES, [], read, "read the history")
 }
 
 impl IncompleteChange {
-    fn write(&self, conn: &Connection, version: &VersionMetadata) -> Result<(), StoreError> {
+    fn write(&self, conn: &Connection, version: &NodeVersionFields) -> Result<(), StoreError> {
         const SET: &str = "
             UPDATE diff
                SET old_type = ?3, old_format = ?4, old_level = ?5, old_label = ?6, old_parent = ?7,
@@ -177,15 +177,15 @@ impl IncompleteChange {
 }
 
 /// Returns the version of a node of which nothing is known but its text.
-fn unknown() -> VersionMetadata {
-    VersionMetadata {
+fn unknown() -> NodeVersionFields {
+    NodeVersionFields {
         node_type: NodeType::Text.as_str().to_owned(),
-        format: Format::Plain.as_str().to_owned(),
-        ..VersionMetadata::default()
+        format: ContentFormat::Plain.as_str().to_owned(),
+        ..NodeVersionFields::default()
     }
 }
 
-fn present(conn: &Connection, node_id: &str) -> Result<Option<VersionMetadata>, StoreError> {
+fn present(conn: &Connection, node_id: &str) -> Result<Option<NodeVersionFields>, StoreError> {
     const NODE: &str = "
         SELECT node.node_type, node.format, node.level, node.label, parent.id,
                file.root, file.path, node.position
@@ -194,7 +194,7 @@ fn present(conn: &Connection, node_id: &str) -> Result<Option<VersionMetadata>, 
           LEFT JOIN file ON file.id = node.file
          WHERE node.id = ?1";
     let found =
-        conn.find(NODE, [node_id], |row| VersionMetadata::read(row, 0), "look at a node")?;
+        conn.find(NODE, [node_id], |row| NodeVersionFields::read(row, 0), "look at a node")?;
     Ok(found.flatten())
 }
 
@@ -220,7 +220,7 @@ fn count_tokens(conn: &Connection, hash: Option<&str>) -> Result<Option<i64>, St
 fn set_fingerprints(
     conn: &Connection,
     guessed: Option<i64>,
-    completed: &mut CompletionCounts,
+    completed: &mut CompletedRowCounts,
 ) -> Result<(), StoreError> {
     const SNAPSHOTS: &str = "SELECT id FROM snapshot ORDER BY id DESC";
     const SET: &str = "UPDATE snapshot SET cursor_hash = ?2 WHERE id = ?1";

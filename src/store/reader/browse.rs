@@ -6,7 +6,7 @@ use rusqlite::{Row, params};
 
 use super::{Reader, limit, list, unsigned};
 use crate::model::clock::Millis;
-use crate::model::heat::Heat;
+use crate::model::heat::StoredHeat;
 use crate::store::heat_rows::{self, heat_columns};
 use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 
@@ -24,12 +24,12 @@ pub(crate) struct BrowsedNode {
     pub(crate) label: String,
     pub(crate) tokens: u64,
     pub(crate) n_children: u64,
-    pub(crate) heat: Heat,
+    pub(crate) heat: StoredHeat,
 }
 
 /// The facts that only a page about one node shows of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NodeDetails {
+pub(crate) struct NodePageDetails {
     pub(crate) content: String,
     /// The language of its text, as the format that a parser reads.
     pub(crate) format: String,
@@ -255,7 +255,7 @@ impl Reader {
     }
 
     /// Returns what only a page about a node shows of it.
-    pub(crate) fn details(&self, of: NodeKey) -> Result<Option<NodeDetails>, StoreError> {
+    pub(crate) fn details(&self, of: NodeKey) -> Result<Option<NodePageDetails>, StoreError> {
         const DETAILS: &str = "
             SELECT n.content, n.format, n.lang, ifnull(h.access_count, 0), h.accessed_at,
                    (SELECT iif(d.op = 'add', s.created_at, NULL)
@@ -268,7 +268,7 @@ impl Reader {
               LEFT JOIN heat AS h ON h.node = n.key
              WHERE n.key = ?1";
         let read = |row: &Row<'_>| {
-            Ok(NodeDetails {
+            Ok(NodePageDetails {
                 content: row.get(0)?,
                 format: row.get(1)?,
                 lang: row.get(2)?,

@@ -11,7 +11,7 @@ use rusqlite::Row;
 
 use super::{ChangeCounters, ChangeCounts, Reader, unsigned};
 use crate::model::clock::Millis;
-use crate::model::heat::Heat;
+use crate::model::heat::StoredHeat;
 use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError, heat_rows};
 
 /// Nodes whose sums are counted for each question.
@@ -118,7 +118,7 @@ impl Reader {
             SELECT key FROM node WHERE key NOT IN (SELECT node FROM heat) LIMIT ?1";
         let attended = self.attended()?;
         let read = |row: &Row<'_>| {
-            let heat: Heat = heat_rows::read_heat(row, 0)?;
+            let heat: StoredHeat = heat_rows::read_heat(row, 0)?;
             let facts = (heat.pinned, 0 < unsigned(row, 3)?);
             Ok((heat.now(attended), NodeKey(row.get(4)?), facts))
         };

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::filter::{NodeFilter, changed_at, meets_filter};
 use super::{Reader, limit, list};
 use crate::model::clock::Millis;
-use crate::model::heat::Heat;
+use crate::model::heat::StoredHeat;
 use crate::model::kind_specs::IMPORTANCES;
 use crate::model::tree::NodeType;
 use crate::store::error_advice::is_broken_index;
@@ -37,7 +37,7 @@ pub(crate) struct MatchedNode {
     /// Its rank among its siblings.
     pub(crate) position: i64,
     pub(crate) is_heading: bool,
-    pub(crate) heat: Heat,
+    pub(crate) heat: StoredHeat,
     /// Of its text.
     pub(crate) tokens: u32,
     /// Of a typed memory.
@@ -78,24 +78,24 @@ impl TypedRankingFields {
     }
 }
 
-/// Label, breadcrumb and the beginning of the text, as the row has them.
+/// The start of a text, with label and breadcrumb, as the row has them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct NodeExcerpt<'a> {
+pub(crate) struct NodeTextStart<'a> {
     pub(crate) label: &'a str,
     pub(crate) breadcrumb: &'a str,
     /// The first 400 characters of its text.
     pub(crate) beginning: &'a str,
 }
 
-impl<'a> NodeExcerpt<'a> {
-    fn new(label: &'a str, breadcrumb: &'a str, content: &'a str) -> NodeExcerpt<'a> {
+impl<'a> NodeTextStart<'a> {
+    fn new(label: &'a str, breadcrumb: &'a str, content: &'a str) -> NodeTextStart<'a> {
         let end = match content.as_bytes().get(..BEGINNING_CHARS) {
             // No text with fewer bytes has more characters.
             None => content.len(),
             Some(beginning) if beginning.is_ascii() => BEGINNING_CHARS,
             Some(_) => content.char_indices().nth(BEGINNING_CHARS).map_or(content.len(), |it| it.0),
         };
-        NodeExcerpt { label, breadcrumb, beginning: &content[..end] }
+        NodeTextStart { label, breadcrumb, beginning: &content[..end] }
     }
 }
 
@@ -196,7 +196,7 @@ impl Reader {
     pub(crate) fn load_matches<T>(
         &self,
         keys: &[NodeKey],
-        words: impl Fn(NodeExcerpt<'_>) -> T,
+        words: impl Fn(NodeTextStart<'_>) -> T,
     ) -> Result<Vec<(MatchedNode, T)>, StoreError> {
         const FOUND: &str = concat!(
             "SELECT n.key, n.parent, n.node_type = 'heading', ",
@@ -211,7 +211,7 @@ impl Reader {
             let fields = row.get_ref(9)?.as_str_or_null()?;
             let memory = fields.map(TypedRankingFields::parse);
             let node = MatchedNode { memory, ..read_found(row, 10)? };
-            Ok((node, words(NodeExcerpt::new(text(6)?, text(7)?, text(8)?))))
+            Ok((node, words(NodeTextStart::new(text(6)?, text(7)?, text(8)?))))
         };
         self.all(FOUND, [list(keys)], read).doing("read matches")
     }

@@ -3,7 +3,7 @@
 use rusqlite::{Row, params};
 
 use super::{Reader, limit};
-use crate::store::history_reader::{ChangePosition, HistoryReader, NodeVersion};
+use crate::store::history_reader::{ChangePosition, HistoryReader, NodeVersionWithoutText};
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
 /// Snapshots after `from`, up to `to`.
@@ -22,7 +22,7 @@ impl Reader {
     /// Returns the ids of siblings of `side`, now or since a snapshot; maybe others.
     pub(crate) fn siblings_since(
         &self,
-        side: &NodeVersion,
+        side: &NodeVersionWithoutText,
         since: i64,
     ) -> Result<Vec<String>, StoreError> {
         const OF_NODE: &str = "

@@ -11,8 +11,8 @@ pub(crate) use changes::KnowledgeChange;
 use super::typed_nodes::unreadable;
 use super::{Reader, limit, list};
 use crate::model::clock::Millis;
-use crate::model::fields::{Fields, FieldsError};
-use crate::model::heat::Heat;
+use crate::model::fields::{CanonicalFields, CanonicalFieldsError};
+use crate::model::heat::StoredHeat;
 use crate::model::tree::NodeType;
 use crate::model::validity::Validity;
 use crate::store::heat_rows::{self, heat_columns};
@@ -28,8 +28,8 @@ pub(crate) struct KnowledgeRow {
     pub(crate) label: String,
     pub(crate) content: String,
     /// None of a node that a file says.
-    pub(crate) fields: Option<Fields>,
-    pub(crate) heat: Heat,
+    pub(crate) fields: Option<CanonicalFields>,
+    pub(crate) heat: StoredHeat,
 }
 
 /// An edge between two nodes that are there.
@@ -115,7 +115,11 @@ impl Reader {
         self.rows_of(keys, read_unlinked)
     }
 
-    fn rows_of(&self, keys: &[NodeKey], read: ReadRow) -> Result<Vec<KnowledgeRow>, StoreError> {
+    fn rows_of(
+        &self,
+        keys: &[NodeKey],
+        read: KnowledgeRowFn,
+    ) -> Result<Vec<KnowledgeRow>, StoreError> {
         const ROWS: &str = knowledge!(
             "
               FROM json_each(?1) AS wanted
@@ -143,7 +147,7 @@ impl Reader {
         );
         let read = |row: &Row<'_>| Ok((NodeKey(row.get("source")?), read_unlinked(row)?));
         let rows = self.all(ROWS, params![list(episodes), limit(n_max)], read);
-        let known = |(episode, fact): (NodeKey, ReadResult)| match fact {
+        let known = |(episode, fact): (NodeKey, KnowledgeRowResult)| match fact {
             Ok(fact) => Some(Ok((episode, fact?))),
             Err(error) => Some(Err(error)),
         };
@@ -380,24 +384,24 @@ fn read_edge(row: &Row<'_>) -> rusqlite::Result<TypedEdge> {
     })
 }
 
-/// A row that was read; `None` for a type that this build does not know.
-type ReadResult = Result<Option<KnowledgeRow>, StoreError>;
+/// The result of reading a row of knowledge; `None` for a type that this build does not know.
+type KnowledgeRowResult = Result<Option<KnowledgeRow>, StoreError>;
 
 /// Reads a row of `knowledge!`.
-type ReadRow = fn(&Row<'_>) -> rusqlite::Result<ReadResult>;
+type KnowledgeRowFn = fn(&Row<'_>) -> rusqlite::Result<KnowledgeRowResult>;
 
-fn read_row(row: &Row<'_>) -> rusqlite::Result<ReadResult> {
-    read_with(row, Fields::parse_loosely)
+fn read_row(row: &Row<'_>) -> rusqlite::Result<KnowledgeRowResult> {
+    read_with(row, CanonicalFields::parse_loosely)
 }
 
-fn read_unlinked(row: &Row<'_>) -> rusqlite::Result<ReadResult> {
-    read_with(row, |text| Fields::parse_without(text, "links"))
+fn read_unlinked(row: &Row<'_>) -> rusqlite::Result<KnowledgeRowResult> {
+    read_with(row, |text| CanonicalFields::parse_without(text, "links"))
 }
 
 fn read_with(
     row: &Row<'_>,
-    parse: impl Fn(&str) -> Result<Fields, FieldsError>,
-) -> rusqlite::Result<ReadResult> {
+    parse: impl Fn(&str) -> Result<CanonicalFields, CanonicalFieldsError>,
+) -> rusqlite::Result<KnowledgeRowResult> {
     let (id, node_type): (String, String) = (row.get(1)?, row.get(3)?);
     let Some(node_type) = NodeType::parse(&node_type) else { return Ok(Ok(None)) };
     let fields = match row.get_ref(6)?.as_str_or_null()?.map(parse).transpose() {

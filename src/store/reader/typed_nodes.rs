@@ -9,7 +9,7 @@ use std::fmt;
 use rusqlite::{Row, params};
 
 use super::{Reader, limit, list};
-use crate::model::fields::{Fields, FieldsError};
+use crate::model::fields::{CanonicalFields, CanonicalFieldsError};
 use crate::model::tree::NodeType;
 use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 
@@ -55,7 +55,7 @@ pub(crate) struct TypedNode {
     pub(crate) id: String,
     pub(crate) node_type: NodeType,
     pub(crate) content: String,
-    pub(crate) fields: Fields,
+    pub(crate) fields: CanonicalFields,
     pub(crate) access: AccessStats,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn read_access(row: &Row<'_>, at: usize) -> rusqlite::Result<AccessSt
 }
 
 /// Returns the error of a memory whose fields are damaged.
-pub(crate) fn unreadable(id: impl fmt::Display, error: &FieldsError) -> StoreError {
+pub(crate) fn unreadable(id: impl fmt::Display, error: &CanonicalFieldsError) -> StoreError {
     StoreError::Corrupt { what: format!("memory `{id}` cannot be read: {error}") }
 }
 
@@ -118,7 +118,7 @@ impl Reader {
             let (node_type, fields): (String, String) = (row.get(2)?, row.get(4)?);
             let id: String = row.get(1)?;
             let Some(node_type) = NodeType::parse(&node_type) else { return Ok(Ok(None)) };
-            let fields = match Fields::parse_loosely(&fields) {
+            let fields = match CanonicalFields::parse_loosely(&fields) {
                 Ok(fields) => fields,
                 Err(error) => return Ok(Err(unreadable(&id, &error))),
             };

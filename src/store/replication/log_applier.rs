@@ -11,10 +11,10 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Row, ToSql, params, params_from_iter};
 
 use super::change_recorder::{SEQUENCE, columns};
-use super::log_entry::{EntryHasher, EntryOp, LogHash, LogPart, LogPartReader};
+use super::log_entry::{EntryHasher, LogEntryStep, LogHash, LogPart, LogPartReader};
 use super::log_position::{self, LogPosition};
 use super::table_scopes::{HEAT, SharedTable, shared_tables};
-use crate::model::heat::Heat;
+use crate::model::heat::StoredHeat;
 use crate::store::batch::merge_few;
 use crate::store::{
     ErrorContext, NodeKey, PreparedStatements, SharedError, StoreError, heat_rows, schema,
@@ -175,17 +175,17 @@ impl<'c> LogApplier<'c> {
         while !reader.is_at_end() {
             let step = reader.next_step().ok_or_else(bad)?;
             match (step, before.take()) {
-                (EntryOp::After(hash), Some(before)) if hash == before => (),
-                (_, Some(_)) | (EntryOp::After(_), None) => {
+                (LogEntryStep::After(hash), Some(before)) if hash == before => (),
+                (_, Some(_)) | (LogEntryStep::After(_), None) => {
                     return Err(SharedError::Diverged { since: part.seq - 1 }.into());
                 }
-                (EntryOp::Wipe, None) => self.wipe()?,
-                (EntryOp::Table { name, columns }, None) => {
+                (LogEntryStep::Wipe, None) => self.wipe()?,
+                (LogEntryStep::Table { name, columns }, None) => {
                     let table = AppliedTable::new(self.conn, name, &columns)?;
                     self.table = Some(table.ok_or_else(bad)?);
                 }
-                (EntryOp::Delete(key), None) => self.delete(&key)?,
-                (EntryOp::Row(values), None) => self.row(values)?,
+                (LogEntryStep::Delete(key), None) => self.delete(&key)?,
+                (LogEntryStep::Row(values), None) => self.row(values)?,
             }
         }
         Ok(hasher)
@@ -254,7 +254,7 @@ impl<'c> LogApplier<'c> {
         if self.attended == 0 && self.heated.0 < key {
             return Ok(());
         }
-        let heat = Heat::birth(self.attended);
+        let heat = StoredHeat::birth(self.attended);
         let row = params![key, heat.temperature, heat.at, heat.full_at()];
         self.conn.run(GIVE, row, DOING).map(drop)
     }
@@ -375,7 +375,7 @@ impl<'c> LogApplier<'c> {
         if self.attended == 0 && self.heated.0 == 0 {
             return Ok(());
         }
-        let heat = Heat::birth(self.attended);
+        let heat = StoredHeat::birth(self.attended);
         self.conn.run(GIVE, params![heat.temperature, heat.at, heat.full_at()], DOING).map(drop)
     }
 }

@@ -55,7 +55,7 @@ impl LogPart {
     /// Returns whether a first part belongs to a log with this hash.
     pub(super) fn is_after(&self, hash: LogHash) -> bool {
         let first = LogPartReader::new(&self.body).and_then(|mut it| it.next_step());
-        first == Some(EntryOp::After(hash))
+        first == Some(LogEntryStep::After(hash))
     }
 }
 
@@ -188,9 +188,9 @@ fn put_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
     }
 }
 
-/// A step of an entry.
+/// A step of an entry of the log.
 #[derive(Debug, PartialEq)]
-pub(super) enum EntryOp<'b> {
+pub(super) enum LogEntryStep<'b> {
     After(LogHash),
     Wipe,
     Table { name: &'b str, columns: Vec<&'b str> },
@@ -214,18 +214,18 @@ impl<'b> LogPartReader<'b> {
         self.rest.is_empty()
     }
 
-    pub(super) fn next_step(&mut self) -> Option<EntryOp<'b>> {
+    pub(super) fn next_step(&mut self) -> Option<LogEntryStep<'b>> {
         match self.byte()? {
-            AFTER => Some(EntryOp::After(LogHash(self.take(32)?.try_into().ok()?))),
-            WIPE => Some(EntryOp::Wipe),
+            AFTER => Some(LogEntryStep::After(LogHash(self.take(32)?.try_into().ok()?))),
+            WIPE => Some(LogEntryStep::Wipe),
             TABLE => {
                 let name = self.text()?;
                 self.n_columns = self.length()?;
                 let columns = (0..self.n_columns).map(|_| self.text()).collect::<Option<_>>()?;
-                Some(EntryOp::Table { name, columns })
+                Some(LogEntryStep::Table { name, columns })
             }
-            DELETE => self.values().map(EntryOp::Delete),
-            ROW => self.values().map(EntryOp::Row),
+            DELETE => self.values().map(LogEntryStep::Delete),
+            ROW => self.values().map(LogEntryStep::Row),
             _ => None,
         }
     }

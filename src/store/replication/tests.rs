@@ -107,7 +107,7 @@ const PASSAGES: &[(&str, Passage)] = &[
     // A dry run.
     ("maintenance/gc.rs", Passage::Local),
     // It runs the repairs.
-    ("maintenance/repair.rs", Passage::Local),
+    ("maintenance/backup_and_repair.rs", Passage::Local),
     ("maintenance/redaction.rs", Passage::NewEpoch),
     ("maintenance/transfer/atomic_file.rs", Passage::NewFile),
     ("maintenance/transfer/backup.rs", Passage::NewFile),

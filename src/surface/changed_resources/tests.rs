@@ -2,7 +2,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::*;
-use crate::memory::{ForgetMode, Memory, RelateRequest, WriteMode};
+use crate::memory::{ForgetChildrenMode, Memory, RelateRequest, WriteMode};
 use crate::model::clock::{Clock, Millis};
 use crate::model::heat::PendingAttendedTime;
 use crate::store::IfMissing;
@@ -97,7 +97,7 @@ fn an_agent_edit_changes_files_only_within_one() {
     fixture.check_changes("graph snapshots timeline tree heat");
     write(Some(parent.as_str())).unwrap();
     fixture.check_changes(ALL);
-    fixture.writing.forget(&parent, ForgetMode::Cascade).unwrap();
+    fixture.writing.forget(&parent, ForgetChildrenMode::Cascade).unwrap();
     fixture.check_changes(ALL);
     fixture.writing.rollback(1, false).unwrap();
     fixture.check_changes(ALL);

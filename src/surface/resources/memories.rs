@@ -9,7 +9,7 @@ use crate::memory::typed::{CollectionFilter, CollectionName, CustomView, MemoryE
 use crate::memory::{Error, ReadOnlyMemory};
 use crate::model::clock::Millis;
 use crate::store::StoreError;
-use crate::text::json_text::json_text;
+use crate::text::json_control_escaping::json_text;
 
 /// A collection as it is.
 const fn whole(

@@ -5,15 +5,15 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::{ECHO_CHARS_MAX, path, put};
-use crate::memory::{Error, ReadOnlyMemory, ServerStateKey};
+use crate::memory::{Error, ReadOnlyMemory, ServerFactKey};
 use crate::store::ActiveLease;
 use crate::text;
-use crate::text::json_text::json_text;
+use crate::text::json_control_escaping::json_text;
 
 /// Writes a fact.
 pub(super) fn write_fact(
     view: &ReadOnlyMemory,
-    fact: ServerStateKey<'_>,
+    fact: ServerFactKey<'_>,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     put(out, &json_text(&known(view, fact)?))
@@ -23,7 +23,7 @@ pub(super) fn write_fact(
 pub(super) fn write_list(
     view: &ReadOnlyMemory,
     name: &str,
-    fact: ServerStateKey<'_>,
+    fact: ServerFactKey<'_>,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     put(out, &json_text(&json!({"db_path": path(view), name: known(view, fact)?})))
@@ -31,7 +31,7 @@ pub(super) fn write_list(
 
 /// Writes the present sessions; an observer adds what other processes do to the memory.
 pub(super) fn write_sessions(view: &ReadOnlyMemory, out: &mut dyn Write) -> Result<(), Error> {
-    let sessions = known(view, ServerStateKey::Sessions)?;
+    let sessions = known(view, ServerFactKey::Sessions)?;
     let mut document = json!({"db_path": path(view), "sessions": sessions});
     if view.process().is_observer() {
         let now = view.now();
@@ -48,11 +48,11 @@ fn server(lease: &ActiveLease) -> Value {
     json!({"pid": pid, "work": work})
 }
 
-pub(super) fn known(view: &ReadOnlyMemory, fact: ServerStateKey<'_>) -> Result<Value, Error> {
+pub(super) fn known(view: &ReadOnlyMemory, fact: ServerFactKey<'_>) -> Result<Value, Error> {
     let missing = || {
         let (what, name) = match fact {
-            ServerStateKey::Client(hash) => ("client", hash),
-            ServerStateKey::SessionLogContents(id) => ("session log", id),
+            ServerFactKey::Client(hash) => ("client", hash),
+            ServerFactKey::SessionLogContents(id) => ("session log", id),
             _ => ("such thing", ""),
         };
         Error::NotFound(format!("no {what} `{}`", text::truncate_chars(name, ECHO_CHARS_MAX)))

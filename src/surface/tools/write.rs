@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::mcp::Args;
 use crate::memory::rollback::LaterSnapshotPolicy;
-use crate::memory::{Answer, Error, ForgetMode, Memory, WriteMode};
+use crate::memory::{Answer, Error, ForgetChildrenMode, Memory, WriteMode};
 
 pub(super) fn write(memory: &Memory, args: &Args) -> Result<Answer, Error> {
     let mode = match args.text("mode") {
@@ -23,9 +23,9 @@ pub(super) fn summarize(memory: &Memory, args: &Args) -> Result<Answer, Error> {
 
 pub(super) fn forget(memory: &Memory, args: &Args) -> Result<Answer, Error> {
     let mode = match args.text("mode") {
-        Some("cascade") => ForgetMode::Cascade,
-        Some("reparent") => ForgetMode::Reparent,
-        _ => ForgetMode::Strict,
+        Some("cascade") => ForgetChildrenMode::Cascade,
+        Some("reparent") => ForgetChildrenMode::Reparent,
+        _ => ForgetChildrenMode::Strict,
     };
     memory.forget(node_id(args), mode)
 }

@@ -57,7 +57,7 @@ proptest! {
     #[test]
     fn segments_cover_every_letter(text in "\\PC{0,40}") {
         let covered: usize = segments(&text).map(|it| it.text.chars().count()).sum();
-        let letters = text.chars().filter(|&it| matches!(class(it), CharClass::Letter(_))).count();
+        let letters = text.chars().filter(|&it| matches!(class(it), BigramCharClass::Letter(_))).count();
         prop_assert!(letters <= covered);
         prop_assert!(covered <= text.chars().count());
     }

@@ -47,7 +47,8 @@ impl Source {
 
     /// Returns whether only tests use the file.
     pub(super) fn is_test(&self) -> bool {
-        let is_support = |it: &String| ["tests", "testing", "fixture"].contains(&it.as_str());
+        let is_support =
+            |it: &String| ["tests", "fixture"].contains(&it.as_str()) || it.ends_with("testing");
         self.module.iter().any(is_support)
     }
 

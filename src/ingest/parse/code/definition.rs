@@ -3,7 +3,7 @@
 //! In some languages a name with parentheses and a body defines a function, too.
 
 use super::languages::{Functions, Language};
-use super::lines::Source;
+use super::lines::LexedSource;
 
 /// The role of a line of code that begins something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub(super) fn has_defining_word(line: &str, language: &Language) -> bool {
 /// Returns what the line `nth` begins, which stands `level` blocks deep.
 pub(super) fn begins(
     text: &str,
-    source: &Source,
+    source: &LexedSource,
     nth: usize,
     (language, level): (&Language, usize),
 ) -> LineRole {
@@ -159,13 +159,13 @@ fn first_word(code: &str) -> &str {
 }
 
 /// Returns whether a block follows before the statement ends.
-fn has_body(source: &Source, nth: usize) -> bool {
+fn has_body(source: &LexedSource, nth: usize) -> bool {
     let mut own = source.marks_of(nth);
     own.find(|it| matches!(it.byte, b'{' | b';')).is_some_and(|it| it.byte == b'{')
 }
 
 /// Returns whether a line begins with a name with parentheses, and a body follows.
-fn is_function(text: &str, source: &Source, nth: usize, rest: &str) -> bool {
+fn is_function(text: &str, source: &LexedSource, nth: usize, rest: &str) -> bool {
     let line = &source.lines[nth];
     let Some(paren) = source.marks_of(nth).find(|it| !matches!(it.byte, b'[' | b']')) else {
         return false;

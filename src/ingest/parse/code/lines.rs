@@ -31,23 +31,23 @@ pub(super) struct Line {
 
 /// A bracket or a semicolon of the code.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Punctuation {
+pub(super) struct PunctuationMark {
     pub(super) at: usize,
     pub(super) byte: u8,
     /// Open brackets around it.
     pub(super) depth: usize,
 }
 
-/// A source as lines and marks, both in order.
+/// A source, lexed into lines and punctuation marks, both in order.
 #[derive(Debug, Default)]
-pub(super) struct Source {
+pub(super) struct LexedSource {
     pub(super) lines: Vec<Line>,
-    pub(super) marks: Vec<Punctuation>,
+    pub(super) marks: Vec<PunctuationMark>,
 }
 
-impl Source {
+impl LexedSource {
     /// Returns the marks of a statement from a line on, on its own level.
-    pub(super) fn marks_of(&self, nth: usize) -> impl Iterator<Item = &Punctuation> {
+    pub(super) fn marks_of(&self, nth: usize) -> impl Iterator<Item = &PunctuationMark> {
         let line = &self.lines[nth];
         let first = self.marks.partition_point(|it| it.at < line.range.start);
         let near = self.marks[first..].iter().take(STATEMENT_MARKS_MAX);
@@ -82,7 +82,7 @@ struct Reader<'a> {
     is_transparent: bool,
     /// The word that ends a text, which begins with the next line.
     heredoc: Option<&'a str>,
-    source: Source,
+    source: LexedSource,
 }
 
 /// Reads the lines of a source; `is_definition` knows which begin with a word that defines.
@@ -90,8 +90,8 @@ pub(super) fn read(
     text: &str,
     language: &'static Language,
     is_definition: &dyn Fn(&str) -> bool,
-) -> Source {
-    let source = Source::default();
+) -> LexedSource {
+    let source = LexedSource::default();
     let mut reader = Reader {
         text,
         language,
@@ -284,7 +284,7 @@ impl<'a> Reader<'a> {
         match byte {
             b'(' | b'[' | b'{' => {
                 let is_counted = !(self.is_transparent && byte == b'{');
-                self.source.marks.push(Punctuation { at: self.at, byte, depth: self.depth });
+                self.source.marks.push(PunctuationMark { at: self.at, byte, depth: self.depth });
                 self.open.push((byte, is_counted));
                 self.n_braces += usize::from(byte == b'{');
                 self.depth += usize::from(is_counted);
@@ -292,11 +292,11 @@ impl<'a> Reader<'a> {
             }
             b')' | b']' | b'}' => {
                 self.close(byte);
-                self.source.marks.push(Punctuation { at: self.at, byte, depth: self.depth });
+                self.source.marks.push(PunctuationMark { at: self.at, byte, depth: self.depth });
             }
             b';' => {
                 self.is_transparent = false;
-                self.source.marks.push(Punctuation { at: self.at, byte, depth: self.depth });
+                self.source.marks.push(PunctuationMark { at: self.at, byte, depth: self.depth });
             }
             b'/' if self.language.traits.has_patterns => self.skip_pattern(),
             _ => (),

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::definition::{LineRole, Members, begins, goes_on};
 use super::languages::{Language, Layout};
-use super::lines::{Line, Punctuation, Source};
+use super::lines::{LexedSource, Line, PunctuationMark};
 
 /// Consecutive lines that belong together.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ impl Level {
     /// Returns the first line of a definition's body, and the level of its lines.
     pub(super) fn of_body(
         self,
-        source: &Source,
+        source: &LexedSource,
         language: &Language,
         (defined, end): (usize, usize),
     ) -> Option<(usize, Level)> {
@@ -81,7 +81,7 @@ struct OpenChunk {
 /// Splits lines of a level.
 pub(super) fn split(
     text: &str,
-    source: &Source,
+    source: &LexedSource,
     lines: Range<usize>,
     (language, level): (&Language, Level),
 ) -> Vec<Chunk> {
@@ -129,7 +129,7 @@ pub(super) fn split(
 }
 
 struct ChunkBuilder<'a> {
-    source: &'a Source,
+    source: &'a LexedSource,
     chunks: Vec<Chunk>,
     open: Option<OpenChunk>,
 }
@@ -157,7 +157,7 @@ impl ChunkBuilder<'_> {
         }
         let end = self.source.lines[at].range.start;
         let to = self.source.marks.partition_point(|it| it.at < end).max(open.n_marks);
-        let ends = |it: &Punctuation| it.depth == level.depth && matches!(it.byte, b'}' | b';');
+        let ends = |it: &PunctuationMark| it.depth == level.depth && matches!(it.byte, b'}' | b';');
         open.is_ended |= self.source.marks[open.n_marks..to].iter().any(ends);
         open.n_marks = to;
         open.is_ended

@@ -288,11 +288,11 @@ impl Dom {
 
 /// Restores the author's names of elements. The names that [`super::tag_filter`] gives to links
 /// and code are upper case.
-trait ElementNameCase {
+trait ElementNameRestoration {
     fn to_lowercase_unless_mixed(&self) -> Cow<'_, str>;
 }
 
-impl ElementNameCase for str {
+impl ElementNameRestoration for str {
     fn to_lowercase_unless_mixed(&self) -> Cow<'_, str> {
         match self.bytes().all(|byte| byte.is_ascii_uppercase()) {
             true => Cow::Owned(self.to_ascii_lowercase()),

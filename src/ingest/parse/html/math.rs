@@ -1,14 +1,14 @@
 //! Formulas: from elements to LaTeX, or to their markup where LaTeX has no counterpart.
 
 use super::dom::{Dom, DomData, DomId};
-use crate::ingest::parse::mathml::{self, MathmlElement, MathmlFormula, TEXT, TexOrigin};
-use crate::model::tree::Format;
+use crate::ingest::parse::mathml::{self, MathmlElement, MathmlElementList, TEXT, TexOrigin};
+use crate::model::tree::ContentFormat;
 use crate::text::tokens;
 
 /// A rendered formula.
 pub(super) struct RenderedFormula {
     pub(super) content: String,
-    pub(super) format: Format,
+    pub(super) format: ContentFormat,
 }
 
 /// Returns the formula on a line of its own. It is LaTeX where that saves at least 15 % of the
@@ -17,11 +17,12 @@ pub(super) fn display(dom: &Dom, id: DomId) -> Option<RenderedFormula> {
     let markup = dom.markup(id);
     match mathml::to_latex(&formula(dom, id)) {
         Some((content, author)) if author == TexOrigin::Annotation || saves(&markup, &content) => {
-            Some(RenderedFormula { content, format: Format::Latex })
+            Some(RenderedFormula { content, format: ContentFormat::Latex })
         }
         _ => {
             let has_content = dom.first_child(id).is_some();
-            has_content.then_some(RenderedFormula { content: markup, format: Format::Mathml })
+            has_content
+                .then_some(RenderedFormula { content: markup, format: ContentFormat::Mathml })
         }
     }
 }
@@ -45,7 +46,7 @@ fn on_one_line(tex: &str) -> String {
     if has_comment { tex.to_owned() } else { crate::text::fold_whitespace(tex) }
 }
 
-fn formula(dom: &Dom, top: DomId) -> MathmlFormula {
+fn formula(dom: &Dom, top: DomId) -> MathmlElementList {
     let mut elements: Vec<MathmlElement> = Vec::new();
     let mut path: Vec<(DomId, usize)> = Vec::new();
     for id in std::iter::once(top).chain(dom.descendants(top)) {
@@ -78,5 +79,5 @@ fn formula(dom: &Dom, top: DomId) -> MathmlFormula {
         };
         elements.push(element);
     }
-    MathmlFormula { elements }
+    MathmlElementList { elements }
 }

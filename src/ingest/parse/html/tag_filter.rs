@@ -19,7 +19,7 @@
 //! spans. The line breaks of code, which tokenizers change, are marked on that way.
 
 mod elements;
-mod formatting;
+mod omitted_formatting;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts, TreeSink};
 use html5ever::{LocalName, TokenizerResult, local_name};
 
 use self::elements::{FORMATTING, RAW_TEXT, VOID, is_block, is_inline};
-use self::formatting::{FormattingScope, OpenFormatting};
+use self::omitted_formatting::{FormattingScope, OpenFormattingElements};
 use super::dom::{Dom, DomId, DomSink};
 use crate::ingest::parse::Warning;
 use crate::text;
@@ -221,7 +221,7 @@ struct TagRewriter {
     /// Tags that were left out for their depth, and whose end tags have to be left out, too.
     dropped: RefCell<HashMap<LocalName, u32>>,
     /// The formatting elements that the standard has open; `None` if nothing depends on them.
-    formatting: Option<RefCell<OpenFormatting>>,
+    formatting: Option<RefCell<OpenFormattingElements>>,
     /// Number of open elements, or more.
     depth: Cell<usize>,
     is_depth_exact: Cell<bool>,
@@ -284,14 +284,14 @@ impl TagRewriter {
         let is_formatting = FORMATTING.contains(&&*tag.name);
         if is_link || is_formatting || tag.name == local_name!("code") {
             match self.formatting_owner(&tag, line) {
-                FormattingOwner::Drawing => (),
-                FormattingOwner::Page if !is_formatting || self.formatting.is_some() => {
+                FormattingTagNamespace::Drawing => (),
+                FormattingTagNamespace::Page if !is_formatting || self.formatting.is_some() => {
                     if is_link && tag.kind == StartTag {
                         self.end_link(line);
                     }
                     tag.name = renamed(&tag.name);
                 }
-                FormattingOwner::Page | FormattingOwner::Nothing => {
+                FormattingTagNamespace::Page | FormattingTagNamespace::Nothing => {
                     return TokenSinkResult::Continue;
                 }
             }
@@ -318,18 +318,19 @@ impl TagRewriter {
 
     /// Returns what a tag of formatting belongs to. Ends the drawing around it where the standard
     /// does.
-    fn formatting_owner(&self, tag: &Tag, line: u64) -> FormattingOwner {
-        let Some(formatting) = &self.formatting else { return FormattingOwner::Page };
+    fn formatting_owner(&self, tag: &Tag, line: u64) -> FormattingTagNamespace {
+        let Some(formatting) = &self.formatting else { return FormattingTagNamespace::Page };
         let (open, sink) = (self.open_elements(), &self.builder.sink);
         let is_start = tag.kind == StartTag;
         let is_in_drawing = self.builder.adjusted_current_node_present_but_not_in_html_namespace()
-            && !(is_start && open.last().is_some_and(|&it| formatting::is_barrier(sink, it)));
+            && !(is_start
+                && open.last().is_some_and(|&it| omitted_formatting::is_barrier(sink, it)));
         let is_of_drawing = match tag.kind {
             StartTag => tag.name == local_name!("a") || is_font_of_drawing(tag),
-            EndTag => formatting::is_open_in_drawing(sink, &open, &tag.name),
+            EndTag => omitted_formatting::is_open_in_drawing(sink, &open, &tag.name),
         };
         if is_in_drawing && is_of_drawing {
-            return FormattingOwner::Drawing;
+            return FormattingTagNamespace::Drawing;
         }
         let scope = FormattingScope::innermost(&open, sink);
         let mut formatting = formatting.borrow_mut();
@@ -342,14 +343,14 @@ impl TagRewriter {
         };
         match (is_in_drawing, has_effect) {
             (true, true) => self.empty(local_name!("span"), line),
-            (true, false) => return FormattingOwner::Nothing,
+            (true, false) => return FormattingTagNamespace::Nothing,
             (false, _) => (),
         }
         if is_start && DEPTH_FORMATTING_MAX < open.len() && FORMATTING.contains(&&*tag.name) {
             *self.dropped.borrow_mut().entry(renamed(&tag.name)).or_default() += 1;
-            return FormattingOwner::Nothing;
+            return FormattingTagNamespace::Nothing;
         }
-        FormattingOwner::Page
+        FormattingTagNamespace::Page
     }
 
     fn start(&self, tag: Tag, line: u64) -> TokenSinkResult<DomId> {
@@ -454,8 +455,8 @@ fn end_tag(name: LocalName) -> Tag {
     }
 }
 
-/// The place that a tag of formatting belongs to.
-enum FormattingOwner {
+/// The namespace of a formatting tag: the drawing around it, or the page.
+enum FormattingTagNamespace {
     /// The drawing around it.
     Drawing,
     /// The page, also where a part of it stands in a drawing.

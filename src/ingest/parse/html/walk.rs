@@ -13,7 +13,7 @@ use super::{NODES_MAX, table};
 use crate::ingest::parse::container_writer::{ContainerBlockWriter, ContainerKind, NESTING_MAX};
 use crate::ingest::parse::node_tree_builder::NodeTreeBuilder;
 use crate::ingest::parse::{Warning, label};
-use crate::model::tree::{Format, Node, NodeType};
+use crate::model::tree::{ContentFormat, Node, NodeType};
 use crate::text;
 pub(super) use list_markers::ListNumbering;
 
@@ -282,7 +282,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
                     span,
                     label: label::titled("Image", &line),
                     content: markdown,
-                    format: Format::Image,
+                    format: ContentFormat::Image,
                     ..Node::default()
                 });
             }

@@ -68,10 +68,10 @@ pub(super) fn without_parameters(inner: &str) -> Option<String> {
     }
     Some(match alias {
         // A backslash in front of a bar escapes it, whatever it was before.
-        Some(Alias { bar: "|", text }) if target.ends_with('\\') => {
+        Some(WikilinkAlias { bar: "|", text }) if target.ends_with('\\') => {
             format!("{}\\|{text}", target[..target.len() - 1].trim_end())
         }
-        Some(Alias { bar, text }) => format!("{target}{bar}{text}"),
+        Some(WikilinkAlias { bar, text }) => format!("{target}{bar}{text}"),
         None => target.to_owned(),
     })
 }
@@ -94,12 +94,12 @@ pub(super) fn cut_parameters_start(inner: &str) -> Option<usize> {
 /// The parts of the text between the brackets.
 struct WikilinkParts<'t, P: Iterator<Item = &'t str>> {
     target: &'t str,
-    alias: Option<Alias<'t>>,
+    alias: Option<WikilinkAlias<'t>>,
     parameters: P,
 }
 
-/// A text that is shown instead of the target, never empty.
-struct Alias<'t> {
+/// The text of a wikilink that is shown instead of the target, never empty.
+struct WikilinkAlias<'t> {
     /// The bar before it, as authored.
     bar: &'static str,
     text: &'t str,
@@ -125,14 +125,14 @@ fn is_parameter(segment: &str) -> bool {
 }
 
 /// Splits at the first `|`, written `\|` in a table's cell.
-fn split_alias(text: &str) -> (&str, Option<Alias<'_>>) {
+fn split_alias(text: &str) -> (&str, Option<WikilinkAlias<'_>>) {
     let Some((head, alias)) = text.split_once('|') else { return (text, None) };
     let (head, bar) = match head.strip_suffix('\\') {
         Some(head) => (head, "\\|"),
         None => (head, "|"),
     };
     let text = alias.trim();
-    (head, (!text.is_empty()).then_some(Alias { bar, text }))
+    (head, (!text.is_empty()).then_some(WikilinkAlias { bar, text }))
 }
 
 /// Splits `file#Heading` at the last heading. `C#` and `C# basics` are labels.

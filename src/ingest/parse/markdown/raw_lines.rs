@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::source::MarkdownSource;
+use super::source::PipeMaskedMarkdown;
 
 /// Lines while they are gathered.
 #[derive(Debug, Default)]
@@ -16,8 +16,8 @@ pub(super) struct RawLines {
 
 impl RawLines {
     /// Adds a line that the parser found at `range`.
-    pub(super) fn line(&mut self, source: MarkdownSource<'_>, line: &str, range: Range<usize>) {
-        let MarkdownSource { text, parsed } = source;
+    pub(super) fn line(&mut self, source: PipeMaskedMarkdown<'_>, line: &str, range: Range<usize>) {
+        let PipeMaskedMarkdown { text, parsed } = source;
         let is_authored = parsed[range.clone()] == *line;
         let is_first = self.text.is_empty();
         let mut start = range.start;

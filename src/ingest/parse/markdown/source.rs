@@ -14,12 +14,12 @@ const WIKILINK_BYTES_MAX: usize = 1024;
 /// A text, and the same text as the parser sees it. The second has the same bytes except for the
 /// pipes inside wikilinks, which must not end a table's cell.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct MarkdownSource<'a> {
+pub(super) struct PipeMaskedMarkdown<'a> {
     pub(super) text: &'a str,
     pub(super) parsed: &'a str,
 }
 
-impl<'a> MarkdownSource<'a> {
+impl<'a> PipeMaskedMarkdown<'a> {
     /// Restores the pipes in a text from the parser.
     pub(super) fn restored<'b>(&self, given: &'b str) -> Cow<'b, str> {
         let is_same = std::ptr::eq(self.text, self.parsed);
@@ -92,7 +92,7 @@ pub(super) struct LinkDefinitions {
 
 impl LinkDefinitions {
     /// Finds definitions and their uses, which takes a parse of its own.
-    pub(super) fn of(source: MarkdownSource<'_>) -> LinkDefinitions {
+    pub(super) fn of(source: PipeMaskedMarkdown<'_>) -> LinkDefinitions {
         if !source.text.contains("]:") {
             return LinkDefinitions::default();
         }
@@ -126,7 +126,7 @@ impl LinkDefinitions {
 
     /// Returns the definitions in `gap` that no link uses, one a line; the parser drops them. Empty
     /// if there are none.
-    pub(super) fn unused_in(&self, source: MarkdownSource<'_>, gap: Range<usize>) -> String {
+    pub(super) fn unused_in(&self, source: PipeMaskedMarkdown<'_>, gap: Range<usize>) -> String {
         let mut out = String::new();
         if !self.is_possible || gap.end <= gap.start {
             return out;

@@ -6,13 +6,13 @@ use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, Tag, TagEnd};
 
 use super::inline::{InlineBreaks, InlineRenderer, RenderedInline};
 use super::raw_lines::RawLines;
-use super::source::{LinkDefinitions, MarkdownSource};
+use super::source::{LinkDefinitions, PipeMaskedMarkdown};
 use super::table::MarkdownTable;
 use super::{NODES_MAX, code_node};
 use crate::ingest::parse::container_writer::{ContainerBlockWriter, ContainerKind};
 use crate::ingest::parse::label;
 use crate::ingest::parse::node_tree_builder::NodeTreeBuilder;
-use crate::model::tree::{Format, Node, NodeType};
+use crate::model::tree::{ContentFormat, Node, NodeType};
 use crate::text;
 
 /// A block whose inside is being read.
@@ -26,7 +26,7 @@ enum OpenBlock<'a> {
 
 /// The walk over one section.
 pub(super) struct MarkdownWalk<'a, 'o> {
-    source: MarkdownSource<'a>,
+    source: PipeMaskedMarkdown<'a>,
     /// Start of the section in the file.
     base: usize,
     outline: &'o mut NodeTreeBuilder,
@@ -45,7 +45,7 @@ pub(super) struct MarkdownWalk<'a, 'o> {
 impl<'a, 'o> MarkdownWalk<'a, 'o> {
     /// Returns a walk over the section that starts at `base` in the file.
     pub(super) fn new(
-        source: MarkdownSource<'a>,
+        source: PipeMaskedMarkdown<'a>,
         base: usize,
         outline: &'o mut NodeTreeBuilder,
     ) -> MarkdownWalk<'a, 'o> {
@@ -205,7 +205,7 @@ impl<'a, 'o> MarkdownWalk<'a, 'o> {
                 span: self.in_file(&rendered.span),
                 label: label::titled("Math", &label::first_line(&tex)),
                 content: tex,
-                format: Format::Latex,
+                format: ContentFormat::Latex,
                 ..Node::default()
             };
             return self.add_block(node, None);

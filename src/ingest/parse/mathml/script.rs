@@ -1,6 +1,6 @@
 //! Scripts, limits and accents: pieces below, above and beside a base.
 
-use super::fence::finished;
+use super::rows_and_fences::finished;
 use super::{TexPiece, TexPieceKind};
 
 /// Returns a base with a subscript and a superscript.

@@ -1,12 +1,12 @@
 use crate::ingest::parse::{Syntax, parse};
-use crate::model::tree::Format;
+use crate::model::tree::ContentFormat;
 
 /// Checks the LaTeX of a formula; `None` if its markup has to stay.
 #[track_caller]
 fn check(markup: &str, latex: Option<&str>) {
     let parsed = parse(Syntax::Html, &format!("<math display=\"block\">{markup}</math>"));
     let [node] = &parsed.tree.nodes[..] else { panic!("{}", parsed.tree) };
-    let found = (node.format == Format::Latex).then_some(node.content.as_str());
+    let found = (node.format == ContentFormat::Latex).then_some(node.content.as_str());
     assert_eq!(found, latex, "{}", node.content);
 }
 

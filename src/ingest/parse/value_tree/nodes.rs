@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use super::printer::{self, MoveOutRule, MovedValue, PrintRequest};
 use super::{ValueArena, ValueKind, path};
-use crate::ingest::parse::content_splitting::{self, PART_TOKENS_MAX, SplitMode};
+use crate::ingest::parse::content_splitting::{self, PART_TOKENS_MAX, SplitTextKind};
 use crate::ingest::parse::label;
 use crate::ingest::parse::toon;
-use crate::model::tree::{Format, Node, NodeType, Tree};
+use crate::model::tree::{ContentFormat, Node, NodeType, Tree};
 use crate::text;
 use crate::text::tokens;
 
@@ -246,12 +246,12 @@ impl ValueNodes {
             text::truncate_chars(&text::fold_whitespace(&table.header()), text::LABEL_CHARS_MAX),
             "list",
         );
-        let node = Node { label, format: Format::Toon, ..node };
+        let node = Node { label, format: ContentFormat::Toon, ..node };
         if let [only] = &table.groups[..] {
             let (content, token_count) = (only.content.clone(), only.tokens);
             return self.tree.push(Node { content, token_count, ..node });
         }
-        let index = self.tree.push(Node { format: Format::Plain, ..node });
+        let index = self.tree.push(Node { format: ContentFormat::Plain, ..node });
         for group in &table.groups {
             let mut key_path = path.clone();
             path::push_range(&mut key_path, &group.rows);
@@ -265,7 +265,7 @@ impl ValueNodes {
                 key_path: Some(key_path),
                 span: span.clone(),
                 content: group.content.clone(),
-                format: Format::Toon,
+                format: ContentFormat::Toon,
                 token_count: group.tokens,
                 ..Node::default()
             });
@@ -275,7 +275,7 @@ impl ValueNodes {
 
     /// Sets a node's content, or adds children that have it in parts.
     fn fill(&mut self, index: usize, content: &str) {
-        let parts = content_splitting::split_parts(content, SplitMode::Lines);
+        let parts = content_splitting::split_parts(content, SplitTextKind::Lines);
         if let [only] = &parts[..] {
             let node = &mut self.tree.nodes[index];
             node.content = content.to_owned();

@@ -1,10 +1,10 @@
 use std::path::{Path, PathBuf};
 
+use crate::maintenance::backup_and_repair::repair;
 use crate::maintenance::doctor::{self, CheckStatus};
-use crate::maintenance::repair::repair;
 use crate::model::clock::Millis;
-use crate::model::tree::{Format, NodeType};
-use crate::store::testing::forget_fields;
+use crate::model::tree::{ContentFormat, NodeType};
+use crate::store::database_version_testing::forget_fields;
 use crate::store::{
     AttributeValue, AttributeValues, Batch, FIELDS, IfMissing, NodeData, StoreError, Writer,
     past_states,
@@ -17,7 +17,7 @@ fn data(content: &str) -> NodeData<'_> {
     let fields = format!(r#"{{"importance":"high","tags":["a","b"],"uuid":"{UUID}"}}"#);
     NodeData {
         node_type: NodeType::Task,
-        format: Format::Plain,
+        format: ContentFormat::Plain,
         label: content,
         content,
         token_count: 1,

@@ -14,28 +14,31 @@ use super::rows;
 use crate::maintenance::transfer::row_redaction::ImportRedactor;
 use crate::store::{ErrorContext, FileId, RootId, StoreError};
 
-/// A file's row, and its name in diffs.
+/// The inserted row of a file of version 0.3, and its name in diffs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct V03File {
+pub(super) struct V03InsertedFile {
     pub(super) id: FileId,
     pub(super) root: RootId,
     pub(super) path: String,
 }
 
-/// The files found so far.
-pub(super) struct V03Files<'a> {
+/// Imports the files of version 0.3 as they are asked for, each once.
+pub(super) struct V03FileImporter<'a> {
     to: &'a Connection,
     /// The root of the latest snapshot that touched a file, by the stored path.
     roots: HashMap<String, String>,
     /// The root of the latest compile.
     latest: Option<String>,
     /// Files by stored path; `None` for a path that is no file.
-    known: HashMap<String, Option<V03File>>,
+    known: HashMap<String, Option<V03InsertedFile>>,
     n_rootless: u64,
 }
 
-impl<'a> V03Files<'a> {
-    pub(super) fn read(from: &Connection, to: &'a Connection) -> Result<V03Files<'a>, StoreError> {
+impl<'a> V03FileImporter<'a> {
+    pub(super) fn read(
+        from: &Connection,
+        to: &'a Connection,
+    ) -> Result<V03FileImporter<'a>, StoreError> {
         let root = rows::columns(from, "snapshots", &[("compile_root", "''")])?;
         // For bare columns beside `max`, SQLite takes the row that has the maximum.
         let by_file = format!(
@@ -57,7 +60,7 @@ impl<'a> V03Files<'a> {
             .query_row(&latest, [], |row| row.get::<_, String>(0))
             .optional()
             .doing("read the old roots")?;
-        Ok(V03Files { to, roots, latest, known: HashMap::new(), n_rootless: 0 })
+        Ok(V03FileImporter { to, roots, latest, known: HashMap::new(), n_rootless: 0 })
     }
 
     /// Returns the row of a node's file; `None` for a node of an agent.
@@ -65,7 +68,7 @@ impl<'a> V03Files<'a> {
         &mut self,
         source_file: &str,
         cleaner: &mut ImportRedactor<'_>,
-    ) -> Result<Option<V03File>, StoreError> {
+    ) -> Result<Option<V03InsertedFile>, StoreError> {
         if let Some(known) = self.known.get(source_file) {
             return Ok(known.clone());
         }
@@ -78,7 +81,7 @@ impl<'a> V03Files<'a> {
         &mut self,
         source_file: &str,
         cleaner: &mut ImportRedactor<'_>,
-    ) -> Result<Option<V03File>, StoreError> {
+    ) -> Result<Option<V03InsertedFile>, StoreError> {
         const ROOT: &str = "
             INSERT INTO root (path) VALUES (?1)
             ON CONFLICT (path) DO UPDATE SET path = path
@@ -99,7 +102,7 @@ impl<'a> V03Files<'a> {
         let root = self.to.query_row(ROOT, [root], |row| row.get(0).map(RootId));
         let root = root.doing("note a root")?;
         let id = self.to.query_row(FILE, params![root.0, path], |row| row.get(0).map(FileId));
-        Ok(Some(V03File { id: id.doing("note a file")?, root, path }))
+        Ok(Some(V03InsertedFile { id: id.doing("note a file")?, root, path }))
     }
 
     /// Adds a note about paths that are no files.

@@ -7,12 +7,12 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::files::V03Files;
+use super::files::V03FileImporter;
 use super::nodes::{InsertedNodes, modern};
 use super::{SkippedCounts, rows};
 use crate::maintenance::transfer::row_redaction::ImportRedactor;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::tree::{Format, NodeType};
+use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 use crate::text::tokens;
 
@@ -27,7 +27,7 @@ pub(super) fn import_history(
     from: &Connection,
     to: &Connection,
     nodes: &InsertedNodes,
-    files: &mut V03Files<'_>,
+    files: &mut V03FileImporter<'_>,
     cleaner: &mut ImportRedactor<'_>,
     notes: &mut SkippedCounts,
 ) -> Result<HistoryCounts, StoreError> {
@@ -42,7 +42,7 @@ pub(super) fn import_history(
 struct HistoryImporter<'a, 'f, 'c> {
     to: &'a Connection,
     nodes: &'a InsertedNodes,
-    files: &'a mut V03Files<'f>,
+    files: &'a mut V03FileImporter<'f>,
     cleaner: &'a mut ImportRedactor<'c>,
     notes: &'a mut SkippedCounts,
     /// Texts of present nodes, which need no row of their own.
@@ -50,7 +50,7 @@ struct HistoryImporter<'a, 'f, 'c> {
 }
 
 /// One side of a change: its text by hash, and its language.
-type V03NodeVersion = Option<(ContentHash, Option<String>)>;
+type V03ChangeSide = Option<(ContentHash, Option<String>)>;
 
 impl HistoryImporter<'_, '_, '_> {
     fn snapshots(&mut self, from: &Connection) -> Result<HashSet<i64>, StoreError> {
@@ -152,7 +152,7 @@ impl HistoryImporter<'_, '_, '_> {
         let parent = rows::text(row, 5)?.filter(|it| has_metadata && !it.is_empty());
         let depth = rows::whole(row, 8)?.filter(|_| has_metadata);
         let level = depth.filter(|_| node_type == NodeType::Heading).map(|it| it.clamp(1, 6));
-        let format = Format::parse(&rows::word(row, 10)?).unwrap_or(Format::Plain);
+        let format = ContentFormat::parse(&rows::word(row, 10)?).unwrap_or(ContentFormat::Plain);
         let tokens = self.tokens(&old).filter(|_| has_metadata);
         let lang = old.as_ref().and_then(|it| it.1.clone()).filter(|_| has_metadata);
         let change = params![
@@ -189,7 +189,7 @@ impl HistoryImporter<'_, '_, '_> {
         node_type: NodeType,
         label: &str,
         is_there: bool,
-    ) -> Result<V03NodeVersion, StoreError> {
+    ) -> Result<V03ChangeSide, StoreError> {
         const KEEP: &str = "
             INSERT INTO blob (hash, content) VALUES (?1, ?2) ON CONFLICT (hash) DO NOTHING";
         if !is_there {
@@ -206,7 +206,7 @@ impl HistoryImporter<'_, '_, '_> {
         Ok(Some((hash, lang)))
     }
 
-    fn tokens(&self, side: &V03NodeVersion) -> Option<u32> {
+    fn tokens(&self, side: &V03ChangeSide) -> Option<u32> {
         const TEXT: &str = "
             SELECT content FROM blob WHERE hash = ?1
              UNION ALL

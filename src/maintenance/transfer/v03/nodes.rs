@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::files::{V03File, V03Files};
+use super::files::{V03FileImporter, V03InsertedFile};
 use super::{SkippedCounts, rows};
 use crate::maintenance::transfer::ProgressFn;
 use crate::maintenance::transfer::row_redaction::ImportRedactor;
@@ -15,7 +15,7 @@ use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::kind_specs::KindSpec;
 use crate::model::order_keys;
-use crate::model::tree::{Format, NodeType};
+use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::node_columns::{LANG, LEVEL};
 use crate::store::node_insert::{INSERT, NodeInsertRow};
 use crate::store::{
@@ -65,7 +65,7 @@ pub(super) fn modern(
 pub(super) fn import_nodes(
     from: &Connection,
     to: &Connection,
-    files: &mut V03Files<'_>,
+    files: &mut V03FileImporter<'_>,
     cleaner: &mut ImportRedactor<'_>,
     notes: &mut SkippedCounts,
     progress: ProgressFn<'_>,
@@ -134,7 +134,7 @@ pub(super) fn import_nodes(
 
 struct NodeImporter<'a, 'f, 'c> {
     to: &'a Connection,
-    files: &'a mut V03Files<'f>,
+    files: &'a mut V03FileImporter<'f>,
     cleaner: &'a mut ImportRedactor<'c>,
     notes: &'a mut SkippedCounts,
     ids: HashSet<NodeId>,
@@ -157,9 +157,9 @@ impl NodeImporter<'_, '_, '_> {
             self.notes.add("nodes of a type that is not known here are text now");
             NodeType::Text
         });
-        let format = Format::parse(&rows::word(row, 5)?).unwrap_or_else(|| {
+        let format = ContentFormat::parse(&rows::word(row, 5)?).unwrap_or_else(|| {
             self.notes.add("nodes of a format that is not known here are plain now");
-            Format::Plain
+            ContentFormat::Plain
         });
         let level = rows::whole(row, 2)?.filter(|_| node_type == NodeType::Heading);
         let mut label = rows::word(row, 3)?;
@@ -174,7 +174,7 @@ impl NodeImporter<'_, '_, '_> {
         let path = file.as_ref().map_or("", |it| it.path.as_str());
         let id = self.id(old_id, node_type, path, &content).to_string();
         let breadcrumb = above.unwrap_or_else(|| breadcrumb::file_stem(path).to_owned());
-        let file = file.as_ref().map(|it: &V03File| it.id);
+        let file = file.as_ref().map(|it: &V03InsertedFile| it.id);
         let level = level.map(|it| AttributeValue::Integer(it.clamp(1, 6)));
         let attributes = AttributeValues::default()
             .with(LEVEL, level)

@@ -235,7 +235,7 @@ fn a_memory_without_references_is_read_once() {
     notes.write("a.md", "# A\n\n[[B]]").write("b.md", "# B").compile();
     let before = notes.references();
     let path = notes.dir.path().join("memory.db");
-    crate::store::testing::forget_references(&path);
+    crate::store::database_version_testing::forget_references(&path);
     drop(Writer::open(&path, IfMissing::Refuse).unwrap());
     notes.check_health();
     assert_eq!(notes.references(), before);

@@ -9,9 +9,9 @@ use std::ops::Range;
 
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
-use crate::memory::compile::export_marks::MarkedNodeOwner;
+use crate::memory::compile::export_marks::FileOrAgentsOwner;
 use crate::memory::compile::redaction;
-use crate::model::tree::{Format, Node, NodeType, Tree};
+use crate::model::tree::{ContentFormat, Node, NodeType, Tree};
 
 const MARK: &str = "\u{feff}";
 
@@ -45,7 +45,7 @@ struct ExpectedNode<'a> {
     level: Option<u8>,
     lang: Option<&'a str>,
     key_path: Option<&'a str>,
-    format: Format,
+    format: ContentFormat,
     content: Cow<'a, str>,
 }
 
@@ -72,7 +72,7 @@ impl ParsedSource {
         let secrets = scrubbed.hits.iter().map(|it| (it.range.clone(), it.marker().len()));
         let secrets = secrets.collect();
         let (parsed, _) =
-            redaction::parse_bytes_redacted((syntax, None::<MarkedNodeOwner>), bytes, redactor);
+            redaction::parse_bytes_redacted((syntax, None::<FileOrAgentsOwner>), bytes, redactor);
         Some(ParsedSource { text: text.to_owned(), has_mark, secrets, tree: parsed.tree })
     }
 
@@ -127,7 +127,7 @@ impl ParsedSource {
         let mark = if self.has_mark { MARK } else { "" };
         let bytes = [mark, &text].concat().into_bytes();
         let (parsed, _) =
-            redaction::parse_bytes_redacted((syntax, None::<MarkedNodeOwner>), &bytes, redactor);
+            redaction::parse_bytes_redacted((syntax, None::<FileOrAgentsOwner>), &bytes, redactor);
         let tree = parsed.tree;
         let is_same = shapes(&tree).eq(expected.iter().map(|(shape, _)| shape.clone()));
         if !is_same {
@@ -364,7 +364,7 @@ impl RenderedBlock {
                 let text = format!("{} {content}", "#".repeat(level.into()));
                 RenderedBlock { text, says: Some(content) }
             }
-            (NodeType::Code, _) if !is_alike && old.format == Format::Plain => {
+            (NodeType::Code, _) if !is_alike && old.format == ContentFormat::Plain => {
                 let longest = words.split(|it| it != '`').map(str::len).max().unwrap_or(0);
                 let fence = "`".repeat(longest.max(2) + 1);
                 let lang = old.lang.as_deref().unwrap_or("");

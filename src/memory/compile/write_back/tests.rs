@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use expect_test::{Expect, expect};
 
 use crate::maintenance::doctor::{self, CheckStatus};
-use crate::memory::{ForgetMode, Memory, WriteMode};
+use crate::memory::{ForgetChildrenMode, Memory, WriteMode};
 use crate::model::clock::{Clock, Millis};
 use crate::settings::root_settings::{LiveRootSettings, OperatorOptions};
 use crate::store::IfMissing;
@@ -445,11 +445,11 @@ fn what_is_forgotten_leaves_the_file() {
         let kept = reply.split_once('\n').map_or("", |(_, it)| it);
         format!("{}{kept}\n---\n", desk.file("a.md"))
     };
-    let mut all = forget("One writes.", ForgetMode::Strict);
-    all += &forget("fn a() {}", ForgetMode::Strict);
-    all += &forget("Later", ForgetMode::Reparent);
-    all += &forget("Bye.", ForgetMode::Strict);
-    all += &forget("Store", ForgetMode::Cascade);
+    let mut all = forget("One writes.", ForgetChildrenMode::Strict);
+    all += &forget("fn a() {}", ForgetChildrenMode::Strict);
+    all += &forget("Later", ForgetChildrenMode::Reparent);
+    all += &forget("Bye.", ForgetChildrenMode::Strict);
+    all += &forget("Store", ForgetChildrenMode::Cascade);
     expect![[r#"
         # Store
 

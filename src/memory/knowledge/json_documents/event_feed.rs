@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::typed::MemoryError;
-use crate::model::fields::Fields;
+use crate::model::fields::CanonicalFields;
 use crate::model::tree::NodeType;
 use crate::store::reader::{KnowledgeChange, Reader};
 
@@ -92,10 +92,12 @@ fn kind_of(change: &KnowledgeChange) -> &'static str {
         "rem" => return "removed",
         _ => (),
     }
-    let fields =
-        |text: &Option<String>| text.as_deref().and_then(|it| Fields::parse_loosely(it).ok());
+    let fields = |text: &Option<String>| {
+        text.as_deref().and_then(|it| CanonicalFields::parse_loosely(it).ok())
+    };
     let (old, new) = (fields(&change.old_fields), fields(&change.new_fields));
-    let value = |it: &Option<Fields>, key: &str| it.as_ref().and_then(|it| it.get(key).cloned());
+    let value =
+        |it: &Option<CanonicalFields>, key: &str| it.as_ref().and_then(|it| it.get(key).cloned());
     for (key, appears, goes) in TELLING {
         match (value(&old, key), value(&new, key)) {
             (None, Some(_)) => return appears,

@@ -22,9 +22,9 @@ const EXCERPT_CHARS: usize = 150;
 /// Facts of one cluster, at most.
 const FACTS_MAX: usize = 10_000;
 
-/// The part of a list that is asked for.
+/// The page of a list of records that is asked for, and its filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RecordFilter {
+pub(crate) struct RecordPageRequest {
     pub(crate) offset: usize,
     pub(crate) n_max: usize,
     /// A text that rows have, in any case.
@@ -38,7 +38,10 @@ pub(crate) struct RecordFilter {
 }
 
 /// Returns concepts by title, with their number.
-pub(crate) fn concept_records(reader: &Reader, filter: &RecordFilter) -> KnowledgeResult<Value> {
+pub(crate) fn concept_records(
+    reader: &Reader,
+    filter: &RecordPageRequest,
+) -> KnowledgeResult<Value> {
     let topic = topic_id(reader, filter)?;
     let mut rows = all_of(reader, NodeType::Concept)?;
     rows.retain(|it| {
@@ -76,7 +79,10 @@ pub(crate) fn concept_record(reader: &Reader, id: &str) -> KnowledgeResult<Value
 }
 
 /// Returns the newest episodes, with their number.
-pub(crate) fn episode_records(reader: &Reader, filter: &RecordFilter) -> KnowledgeResult<Value> {
+pub(crate) fn episode_records(
+    reader: &Reader,
+    filter: &RecordPageRequest,
+) -> KnowledgeResult<Value> {
     let topic = topic_id(reader, filter)?;
     let mut rows = all_of(reader, NodeType::Episode)?;
     rows.retain(|it| {
@@ -98,7 +104,7 @@ pub(crate) fn episode_records(reader: &Reader, filter: &RecordFilter) -> Knowled
 pub(crate) fn deleted_records(
     reader: &Reader,
     node_type: NodeType,
-    filter: &RecordFilter,
+    filter: &RecordPageRequest,
 ) -> KnowledgeResult<Value> {
     let mut rows = deleted_of(reader, node_type)?;
     rows.retain(|it| filter.finds(it));
@@ -128,7 +134,10 @@ pub(crate) fn episode_record(reader: &Reader, id: &str) -> KnowledgeResult<Value
 }
 
 /// Returns every entity with the number of episodes that mention it.
-pub(crate) fn entity_records(reader: &Reader, filter: &RecordFilter) -> KnowledgeResult<Value> {
+pub(crate) fn entity_records(
+    reader: &Reader,
+    filter: &RecordPageRequest,
+) -> KnowledgeResult<Value> {
     let mut rows = all_of(reader, NodeType::Entity)?;
     rows.retain(|it| {
         filter.kind.as_deref().is_none_or(|kind| it.text("kind") == Some(kind)) && filter.finds(it)
@@ -183,7 +192,7 @@ pub(crate) fn entity_record(reader: &Reader, text: &str) -> KnowledgeResult<Valu
 pub(crate) fn episodes_of_entity(
     reader: &Reader,
     text: &str,
-    filter: &RecordFilter,
+    filter: &RecordPageRequest,
 ) -> KnowledgeResult<Value> {
     let mut rows = mentioning(reader, text)?;
     rows.retain(|it| filter.finds(it));
@@ -196,7 +205,7 @@ pub(crate) fn episodes_of_entity(
 pub(crate) fn concepts_of_entity(
     reader: &Reader,
     text: &str,
-    filter: &RecordFilter,
+    filter: &RecordPageRequest,
 ) -> KnowledgeResult<Value> {
     let keys: Vec<NodeKey> = mentioning(reader, text)?.iter().map(|it| it.key).collect();
     let mut supported: Vec<NodeKey> = reader
@@ -283,7 +292,7 @@ pub(crate) fn query_record(
     }))
 }
 
-impl RecordFilter {
+impl RecordPageRequest {
     fn finds(&self, row: &KnowledgeRow) -> bool {
         let Some(search) = &self.search else { return true };
         let search = search.to_lowercase();
@@ -295,7 +304,7 @@ impl RecordFilter {
     }
 }
 
-fn topic_id(reader: &Reader, filter: &RecordFilter) -> KnowledgeResult<Option<String>> {
+fn topic_id(reader: &Reader, filter: &RecordPageRequest) -> KnowledgeResult<Option<String>> {
     let Some(text) = &filter.topic else { return Ok(None) };
     let topic = find_topic(reader, text)?.ok_or_else(|| unknown("topic", text))?;
     Ok(Some(topic.id))

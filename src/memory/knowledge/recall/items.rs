@@ -12,7 +12,7 @@ use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::KnowledgeRow;
 use crate::text;
-use crate::text::json_text::json_text;
+use crate::text::json_control_escaping::json_text;
 use crate::text::tokens;
 
 /// Facts of all clusters that are read, at most.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::episodes::{has_edge, share};
+use super::episodes_concepts_facts::{has_edge, share};
 use super::record_values::RecordValues;
 use super::{KnowledgeImporter, RecordNode};
 use crate::maintenance::transfer::{RemindRecord, RemindRecords};

@@ -82,12 +82,12 @@ pub(super) fn by<'a>(
     by
 }
 
-/// Labels by the id of what has them: lists of values by key.
-pub(super) type LabelsById<'a> = HashMap<&'a str, Map<String, Value>>;
+/// Labels by the id of their owner: lists of values by key.
+pub(super) type LabelsByOwnerId<'a> = HashMap<&'a str, Map<String, Value>>;
 
 /// Returns the labels of rows.
-pub(super) fn labels(rows: &[RemindRecord]) -> LabelsById<'_> {
-    let mut labels = LabelsById::new();
+pub(super) fn labels(rows: &[RemindRecord]) -> LabelsByOwnerId<'_> {
+    let mut labels = LabelsByOwnerId::new();
     for row in rows {
         let (id, key, value) = (row.text("subject_id"), row.text("key"), row.text("value"));
         if let (Some(id), Some(key), Some(value)) = (id, key, value) {
@@ -107,7 +107,7 @@ fn add_label(labels: &mut Map<String, Value>, key: &str, value: &str) {
 }
 
 /// Returns the labels of a record: its own, and those of rows.
-pub(super) fn labels_of(record: &RemindRecord, rows: &LabelsById<'_>) -> Map<String, Value> {
+pub(super) fn labels_of(record: &RemindRecord, rows: &LabelsByOwnerId<'_>) -> Map<String, Value> {
     let mut labels = record.text("id").and_then(|it| rows.get(it)).cloned().unwrap_or_default();
     for (key, values) in record.get("labels").and_then(Value::as_object).into_iter().flatten() {
         let values = values.as_array().map_or(std::slice::from_ref(values), Vec::as_slice);

@@ -1,7 +1,7 @@
 //! Tests of facts that contradict, replace and outlive each other, and of their conflicts.
 
 use super::*;
-use crate::memory::ForgetMode;
+use crate::memory::ForgetChildrenMode;
 
 impl Case {
     /// Remembers a value of the gateway's port, and returns what became of it.
@@ -139,7 +139,7 @@ fn a_conflict_ends_when_one_statement_is_left() {
             case.apply(json!([{"op": "supersede", "old": first, "new": second}]));
         },
         |case, [first, ..]| drop(case.apply(json!([{"op": "delete", "id": first}]))),
-        |case, [first, ..]| drop(case.memory.forget(first, ForgetMode::Strict).unwrap()),
+        |case, [first, ..]| drop(case.memory.forget(first, ForgetChildrenMode::Strict).unwrap()),
         |case, [first, second, _]| {
             case.apply(json!([{"op": "fact", "text": "x", "subject": "other", "as": "o"},
                 {"op": "supersede", "old": first, "new": "$o"}, {"op": "pin", "id": second}]));
@@ -248,7 +248,7 @@ fn a_dismissed_contradiction_is_not_raised_again() {
 fn facts_whose_conflict_is_forgotten_are_in_one_that_is_there() {
     let case = Case::new();
     let [first, second, conflict] = case.disputed_ports();
-    case.memory.forget(&conflict, ForgetMode::Strict).unwrap();
+    case.memory.forget(&conflict, ForgetChildrenMode::Strict).unwrap();
     let open = case.memory.read(|it| conflicts_document(it, "open", 9)).unwrap();
     assert_eq!(open["conflicts"].as_array().unwrap().len(), 1, "they contradict each other still");
     case.apply(json!([{"op": "dismiss", "id": open["conflicts"][0]["id"]}]));
@@ -260,7 +260,7 @@ fn facts_whose_conflict_is_forgotten_are_in_one_that_is_there() {
         {"op": "fact", "as": "b", "text": "Two.", "subject": "b", "attribute": "y"},
         {"op": "conflict", "a": "$a", "b": "$b"},
     ]));
-    case.memory.forget(&id(&done, 2), ForgetMode::Strict).unwrap();
+    case.memory.forget(&id(&done, 2), ForgetChildrenMode::Strict).unwrap();
     assert_eq!(case.field(&id(&done, 0), "contested"), Value::Null, "nobody says so any more");
     crate::maintenance::doctor::assert_healthy(&case.folder.path().join("memory.db"));
 }

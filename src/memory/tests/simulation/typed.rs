@@ -7,10 +7,10 @@ use super::{Node, Seat, Simulation, seen, word};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::redaction::{self, RedactionMode};
 use crate::maintenance::transfer::{ImportInput, export, import};
-use crate::model::fields::Fields;
+use crate::model::fields::CanonicalFields;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::{KindSpec, NODE_KINDS};
-use crate::model::tree::{Format, NodeType};
+use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::reader::FieldFilter;
 use crate::store::{
     AttributeValue, AttributeValues, Batch, FIELDS, IfMissing, NodeData, StoreError,
@@ -72,7 +72,7 @@ impl Simulation {
         }
         let Value::Object(mut object) = fields else { panic!("an object") };
         object.retain(|key, _| kind.keys.iter().any(|it| it.name == key));
-        let fields = Fields::new(object).unwrap();
+        let fields = CanonicalFields::new(object).unwrap();
         kind.check(&fields).unwrap();
         fields.to_string()
     }
@@ -95,7 +95,7 @@ impl Simulation {
         let label = text::label_of_text(&content);
         let data = NodeData {
             node_type: kind.node_type,
-            format: Format::Plain,
+            format: ContentFormat::Plain,
             label: &label,
             content: &content,
             token_count: tokens::count(&content),

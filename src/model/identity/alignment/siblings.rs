@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::{MatchKey, Matcher, key_of};
 use crate::model::identity::across_files::{most_frequent, shared};
-use crate::model::identity::lcs;
+use crate::model::identity::approximate_lcs;
 
 /// Maximum pairs of unmatched sections that one gap compares; larger gaps are left to the later
 /// steps.
@@ -86,7 +86,7 @@ impl Matcher<'_> {
             .filter_map(|(i, &old)| Some((i, self.to_new[old].filter(|&new| is_here(new))?)))
             .map(|(i, new)| (i, self.new.rank(new)))
             .collect();
-        let anchors = lcs::longest_increasing_pairs(&pairs);
+        let anchors = approximate_lcs::longest_increasing_pairs(&pairs);
         let numbers = |len: usize, ends: Vec<usize>| -> Vec<usize> {
             let mut gap = 0;
             (0..len)
@@ -135,7 +135,7 @@ impl Matcher<'_> {
                 (None, None) => SiblingToken::New(at),
             })
             .collect();
-        for (i, j) in lcs::pair_in_order(&old_tokens, &new_tokens, &mut self.work) {
+        for (i, j) in approximate_lcs::pair_in_order(&old_tokens, &new_tokens, &mut self.work) {
             self.link(olds[i], news[j]);
         }
     }

@@ -56,7 +56,7 @@ fn assert_survivors(
     step: EditStep,
     about: Option<usize>,
 ) {
-    let matches = align(&old.side(), &new.side(), &FormerTextIndex::default());
+    let matches = align(&old.side(), &new.side(), &TextHistoryIndex::default());
     let places: HashMap<usize, usize> =
         old.items.iter().enumerate().map(|(at, it)| (it.serial, at)).collect();
     for (at, it) in new.items.iter().enumerate() {
@@ -87,7 +87,7 @@ fn has_witness(document: &TrackedDocument, at: usize) -> bool {
 /// Asserts that unedited nodes survive a script; texts are unique here. So does a node edited once
 /// whose parent and both neighbours are unedited and the same as before.
 fn assert_survivors_of_a_script(old: &TrackedDocument, new: &TrackedDocument, edits: &[usize]) {
-    let matches = align(&old.side(), &new.side(), &FormerTextIndex::default());
+    let matches = align(&old.side(), &new.side(), &TextHistoryIndex::default());
     let places: HashMap<usize, usize> =
         old.items.iter().enumerate().map(|(at, it)| (it.serial, at)).collect();
     let (old_frames, new_frames) = (frames(old), frames(new));

@@ -18,7 +18,7 @@ fn side(n: usize, node: impl Fn(usize) -> (Option<usize>, NodeType, String)) -> 
 
 #[track_caller]
 fn check_work(old: &[Owned], new: &[Owned]) -> Vec<Option<usize>> {
-    let (matches, work) = align_counted(&known(old), &known(new), &FormerTextIndex::default());
+    let (matches, work) = align_counted(&known(old), &known(new), &TextHistoryIndex::default());
     let per_node = work / (old.len() + new.len()).max(1) as u64;
     assert!(per_node <= STEPS_PER_NODE_MAX, "{per_node} steps per node");
     matches
@@ -103,6 +103,6 @@ fn one_long_line_against_many_short_ones_costs_bounded_work() {
     let long = "word ".repeat(200_000);
     let old = side(4, |_| (None, NodeType::Code, long.clone()));
     let new = side(2000, |at| (None, NodeType::Code, format!("word {at} word")));
-    let (_, work) = align_counted(&known(&old), &known(&new), &FormerTextIndex::default());
+    let (_, work) = align_counted(&known(&old), &known(&new), &TextHistoryIndex::default());
     assert!(work < 10_000_000, "{work} steps");
 }

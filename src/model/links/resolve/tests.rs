@@ -84,12 +84,14 @@ fn check(cases: &[(&str, &str, &str)]) {
     let mut wrong = String::new();
     for (from, text, expected) in cases {
         let mut resolver = Resolver::new(&candidates);
-        let target =
-            match resolver.resolve(usize::MAX, &format!("r/{from}"), &extract(text)[0]).unwrap() {
-                Target::Node(id) => name(&id),
-                Target::Missing => "missing".to_owned(),
-                Target::Ambiguous(ids) => ids.iter().map(name).collect::<Vec<_>>().join(" | "),
-            };
+        let target = match resolver
+            .resolve(usize::MAX, &format!("r/{from}"), &extract(text)[0])
+            .unwrap()
+        {
+            LinkResolution::Node(id) => name(&id),
+            LinkResolution::Missing => "missing".to_owned(),
+            LinkResolution::Ambiguous(ids) => ids.iter().map(name).collect::<Vec<_>>().join(" | "),
+        };
         if target != *expected {
             wrong += &format!("{text} in {from}\n  is      {target}\n  must be {expected}\n");
         }

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::fuzzing::entries::{entries, parse_entries};
-use crate::model::heat::Heat;
+use crate::model::heat::StoredHeat;
 use crate::store::NodeKey;
 
 /// Returns a node of `a.md`.
@@ -19,7 +19,7 @@ fn head(node_type: &str, label: &str) -> NodeSummary {
         lang: (node_type == "code").then(|| "sh]".to_owned()),
         label: label.to_owned(),
         tokens: 1,
-        heat: Heat::birth(0),
+        heat: StoredHeat::birth(0),
         changed_at: None,
         left_out_as: None,
     }
@@ -30,7 +30,7 @@ fn head(node_type: &str, label: &str) -> NodeSummary {
 fn check(node_type: &str, label: &str, content: &str, lines: Expect) {
     let head = head(node_type, label);
     let (breadcrumb, content) = ("a / Deploy".to_owned(), content.to_owned());
-    let text = NodeText { breadcrumb, content };
+    let text = TextWithBreadcrumb { breadcrumb, content };
     let shown = render_entries(&[TextEntry::whole(&head, &text)]);
     let parsed = parse_entries(&shown);
     assert_eq!((parsed.len(), &parsed[0].text), (1, &text.content), "{shown}");

@@ -6,13 +6,13 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::memory::compile::{Purged, Report};
+use crate::memory::compile::{DeletedFile, Report};
 
-/// The latest scan, shared between the scanning thread and its observers.
+/// The status of rescans, shared between the scanning thread and its observers.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LatestScan(Arc<Mutex<RescanStatus>>);
+pub(crate) struct SharedRescanStatus(Arc<Mutex<RescanStatus>>);
 
-impl LatestScan {
+impl SharedRescanStatus {
     /// Returns the present status; the default before the first scan.
     pub(crate) fn get(&self) -> RescanStatus {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -54,7 +54,7 @@ pub(crate) struct ScanReport {
     pub(crate) modified: usize,
     pub(crate) removed: usize,
     /// Removed files, by path.
-    pub(crate) purged_files: Vec<Purged>,
+    pub(crate) purged_files: Vec<DeletedFile>,
 }
 
 impl ScanReport {

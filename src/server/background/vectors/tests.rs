@@ -1,7 +1,7 @@
 use tempfile::TempDir;
 
 use super::*;
-use crate::memory::{ForgetMode, WriteMode};
+use crate::memory::{ForgetChildrenMode, WriteMode};
 use crate::model::clock::{Clock, Millis};
 use crate::providers::{ProviderJob, Providers, testing};
 use crate::store::IfMissing;
@@ -16,7 +16,7 @@ esac; done"#;
 struct Case {
     folder: TempDir,
     memory: Memory,
-    leases: Arc<LeaseHolder>,
+    leases: Arc<LeaseClient>,
     seen: Option<i64>,
 }
 
@@ -110,7 +110,7 @@ fn a_vector_goes_with_its_text() {
     let (car, invoice) = (case.id_of("automobile"), case.id_of("invoice"));
     case.memory.write("The boat was repaired.", Some(&car), WriteMode::Replace).unwrap();
     assert_eq!(case.n_vectors(), 11, "its text changed");
-    case.memory.forget(&invoice, ForgetMode::Strict).unwrap();
+    case.memory.forget(&invoice, ForgetChildrenMode::Strict).unwrap();
     assert_eq!(case.n_vectors(), 10, "its text is gone");
     case.fill().unwrap();
     assert_eq!(case.n_vectors(), 11, "the new text has one");
@@ -146,7 +146,7 @@ fn texts_are_looked_for_after_changes_only_and_by_one_server() {
     case.write("One more.");
     let other = case.memory.leases("another").unwrap();
     case.leases.release(LEASE).unwrap();
-    assert!(other.take(LEASE, ClaimPolicy::Free, case.memory.clock().now()).unwrap());
+    assert!(other.take(LEASE, ClaimableLeases::Free, case.memory.clock().now()).unwrap());
     case.fill().unwrap();
     assert_eq!(case.n_vectors(), 0, "another does it");
     other.release(LEASE).unwrap();

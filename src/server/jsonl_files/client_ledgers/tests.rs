@@ -8,8 +8,8 @@ fn home() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
-fn entry(client: &str, session: &str, tool_calls: u64) -> SessionRecord {
-    SessionRecord {
+fn entry(client: &str, session: &str, tool_calls: u64) -> SessionLedgerEntry {
+    SessionLedgerEntry {
         session_id: session.to_owned(),
         client: ClientIdentity { name: client.to_owned(), ..ClientIdentity::default() },
         transport: "stdio".to_owned(),
@@ -21,8 +21,8 @@ fn entry(client: &str, session: &str, tool_calls: u64) -> SessionRecord {
 }
 
 #[track_caller]
-fn append(history: &ClientLedgers, entries: impl IntoIterator<Item = SessionRecord>) {
-    let mut entries: Vec<SessionRecord> = entries.into_iter().collect();
+fn append(history: &ClientLedgers, entries: impl IntoIterator<Item = SessionLedgerEntry>) {
+    let mut entries: Vec<SessionLedgerEntry> = entries.into_iter().collect();
     history.append(&mut entries).unwrap();
     assert_eq!(entries, []);
 }

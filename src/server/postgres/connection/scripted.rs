@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 
 use super::{Param, PostgresConnection, PostgresError, Socket, Statement};
-use crate::server::postgres::password_lookup::SecretPassword;
+use crate::server::postgres::password_lookup::PasswordWithOrigin;
 use crate::server::postgres::space_url::SpaceUrl;
 
 /// The pieces that are still to be said.
@@ -50,7 +50,7 @@ pub(crate) fn talk_to_scripted<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -
         outcomes.push(shown);
         is_open
     };
-    let signed_in = wire.sign_in(&url, &SecretPassword::of("secret".to_owned()));
+    let signed_in = wire.sign_in(&url, &PasswordWithOrigin::of("secret".to_owned()));
     let mut goes_on = is_open(signed_in.map(|()| "signed in".to_owned()));
     let all: [Statement<'_>; 2] =
         [("SELECT $1", vec![Param::Int(1)]), ("SELECT $1", vec![Param::Null])];

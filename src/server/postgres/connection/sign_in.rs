@@ -7,7 +7,7 @@ use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 
 use super::{PostgresConnection, Socket, out_of_place, server_error};
-use crate::server::postgres::password_lookup::SecretPassword;
+use crate::server::postgres::password_lookup::PasswordWithOrigin;
 use crate::server::postgres::space_url::SpaceUrl;
 use crate::server::postgres::tls;
 use crate::server::postgres::wire_error::PostgresError;
@@ -24,7 +24,7 @@ impl PostgresConnection {
     pub(super) fn sign_in(
         &mut self,
         url: &SpaceUrl,
-        password: &SecretPassword,
+        password: &PasswordWithOrigin,
     ) -> Result<(), PostgresError> {
         let settings = [
             ("user", url.user.as_str()),
@@ -99,7 +99,7 @@ impl PostgresConnection {
     fn begin_proof(
         &self,
         offered: &AuthenticationSaslBody,
-        password: &SecretPassword,
+        password: &PasswordWithOrigin,
     ) -> Result<(&'static str, ScramSha256), PostgresError> {
         let (mut has_plain, mut has_bound) = (false, false);
         let mut names = offered.mechanisms();

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use super::scripted::{scripted, talk_to_scripted};
 use super::*;
 use crate::model::clock::Clock;
-use crate::server::postgres::fake_server::{
+use crate::server::postgres::misbehaving_servers::{
     ASK_CLEAR, ASK_SCRAM, COMPLETE, READY, WELCOME, drip, read_some, serve_once,
 };
 
@@ -14,8 +14,8 @@ const WAIT_MS: i64 = 200;
 /// Milliseconds in which a call has ended, on a busy machine, too.
 const PATIENCE_MS: i64 = 5_000;
 
-fn password() -> SecretPassword {
-    SecretPassword::of("a secret".to_owned())
+fn password() -> PasswordWithOrigin {
+    PasswordWithOrigin::of("a secret".to_owned())
 }
 
 fn connect(url: &SpaceUrl) -> Result<PostgresConnection, PostgresError> {
@@ -131,7 +131,8 @@ fn a_password_that_is_missing_is_named() {
         let _ = stream.write_all(ASK_SCRAM);
         read_some(stream);
     });
-    let error = PostgresConnection::connect(&url, &SecretPassword::default(), WAIT_MS).unwrap_err();
+    let error =
+        PostgresConnection::connect(&url, &PasswordWithOrigin::default(), WAIT_MS).unwrap_err();
     assert!(matches!(error, PostgresError::NoPassword), "{error:?}");
 }
 

@@ -31,7 +31,7 @@ fn the_environment_comes_first_and_a_file_of_all_is_not_used() {
     assert_eq!(open.password_of(&url()).text, "");
     let (_dir, mut both) = file("*:*:*:*:x\n", 0o600);
     assert_eq!(both.password_of(&url()).text, "x");
-    both.given = Some(SecretPassword::of("y".to_owned()));
+    both.given = Some(PasswordWithOrigin::of("y".to_owned()));
     assert_eq!(both.password_of(&url()).text, "y");
     assert!(
         !format!("{both:?}").contains('y'.to_string().as_str())

@@ -2,7 +2,7 @@
 
 use super::lost_commit::SoughtCommit;
 use super::*;
-use crate::server::postgres::fake_server::{COMPLETE, READY, serve_always};
+use crate::server::postgres::misbehaving_servers::{COMPLETE, READY, serve_always};
 
 /// A row without columns, and one with a value of one byte.
 const EMPTY_ROW: &[u8] = b"D\0\0\0\x06\0\0";
@@ -19,7 +19,7 @@ fn no_answer_of_a_server_makes_the_keeper_panic() {
         [[SHORT_ROW, COMPLETE].concat().repeat(6), READY.to_vec()].concat(),
     ];
     for answer in answers {
-        let password = SecretPassword::of("a secret".to_owned());
+        let password = PasswordWithOrigin::of("a secret".to_owned());
         let keeper = PostgresSequencer::new(serve_always(answer), password, "test");
         let place = LogPosition { epoch: 1, seq: 1, hash: LogHash([1; 32]) };
         keeper.head().unwrap_err();
@@ -40,7 +40,7 @@ fn no_answer_of_a_server_makes_the_keeper_panic() {
 #[test]
 fn a_wrong_password_is_named_by_its_place() {
     let url = SpaceUrl::parse("postgres://me@db.example/data/team").unwrap();
-    let keeper = PostgresSequencer::new(url, SecretPassword::of("a secret".to_owned()), "test");
+    let keeper = PostgresSequencer::new(url, PasswordWithOrigin::of("a secret".to_owned()), "test");
     let message = "password authentication failed for user \"me\"".to_owned();
     let error =
         keeper.error(&PostgresError::Server { code: "28P01".to_owned(), message }).to_string();

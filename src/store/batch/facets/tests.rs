@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::*;
 use crate::model::clock::Millis;
-use crate::model::fields::Fields;
-use crate::model::tree::Format;
+use crate::model::fields::CanonicalFields;
+use crate::model::tree::ContentFormat;
 use crate::store::node_columns::FIELDS;
 use crate::store::{AttributeValue, AttributeValues, IfMissing, NodeData, NodePlace, Writer};
 
@@ -22,10 +22,10 @@ const TYPES: [NodeType; 8] = [
     NodeType::Entity,
 ];
 
-fn data<'a>(node_type: NodeType, content: &'a str, fields: &Fields) -> NodeData<'a> {
+fn data<'a>(node_type: NodeType, content: &'a str, fields: &CanonicalFields) -> NodeData<'a> {
     let fields = AttributeValue::Text(fields.to_string());
     let attributes = AttributeValues::default().with(FIELDS, Some(fields));
-    let format = Format::Plain;
+    let format = ContentFormat::Plain;
     NodeData { node_type, format, label: "A node", content, token_count: 1, attributes }
 }
 
@@ -75,7 +75,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     ]
 }
 
-fn any_fields() -> impl Strategy<Value = Fields> {
+fn any_fields() -> impl Strategy<Value = CanonicalFields> {
     let keys = vec![
         "uuid",
         "updated_at",
@@ -107,7 +107,7 @@ fn any_fields() -> impl Strategy<Value = Fields> {
         let own = [("links", links.map(Value::from)), ("key", statement)];
         let own = own.into_iter().filter_map(|(key, value)| Some((key, value?)));
         let all = members.into_iter().chain(own).map(|(key, value)| (key.to_owned(), value));
-        Fields::new(all.collect()).ok()
+        CanonicalFields::new(all.collect()).ok()
     })
 }
 
@@ -184,7 +184,7 @@ fn ordinary_fields_need_no_view() {
         "links": [{"type": "supports", "to": "x", "strength": 0.5}, {"type": "mentions", "to": "y"}],
     });
     for node_type in TYPES {
-        let rows = FacetRows::of(node_type, "hash", Some(&fields.to_string())).unwrap();
+        let rows = FacetAndEdgeRows::of(node_type, "hash", Some(&fields.to_string())).unwrap();
         assert_eq!(rows.edges.len(), 2, "{node_type}");
         assert!(rows.facets.contains(&("tag", FacetValue::Text("b".to_owned()))), "{node_type}");
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::model::clock::Millis;
-use crate::model::tree::{Format, NodeType};
+use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::connection::cache_kib;
 use crate::store::node_columns::FIELDS;
 use crate::store::{AttributeValue, AttributeValues, IfMissing, NodeData, Writer};
@@ -37,7 +37,7 @@ fn insert(batch: &mut Batch<'_>, nth: usize, n_words: usize) -> Result<(), Store
     let content: String = words.collect();
     let data = NodeData {
         node_type: NodeType::Text,
-        format: Format::Plain,
+        format: ContentFormat::Plain,
         label: "a node",
         content: &content,
         token_count: 1,
@@ -96,7 +96,7 @@ fn a_typed_node_has_its_facets_within_a_large_write() {
     let fields = AttributeValue::Text(r#"{"uuid":"u1","tags":["a"],"archived":false}"#.to_owned());
     let data = NodeData {
         node_type: NodeType::Core,
-        format: Format::Plain,
+        format: ContentFormat::Plain,
         label: "Rust",
         content: "Rust is used.",
         token_count: 4,
@@ -119,7 +119,7 @@ fn insert_typed(batch: &mut Batch<'_>, content: &str) -> Result<NodeKey, StoreEr
     let fields = AttributeValue::Text(r#"{"title":"a node"}"#.to_owned());
     let data = NodeData {
         node_type: NodeType::Episode,
-        format: Format::Plain,
+        format: ContentFormat::Plain,
         label: content,
         content,
         token_count: 1,

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::super::testing::work_of;
-use crate::memory::{ForgetMode, Memory, WriteMode};
+use super::super::memory_builder_testing::work_of;
+use crate::memory::{ForgetChildrenMode, Memory, WriteMode};
 use crate::model::clock::{Clock, Millis};
 use crate::model::heat::HeatThresholds;
 use crate::store::reader::{Reader, Stats};
@@ -75,7 +75,7 @@ fn sums_follow_writes_of_all_kinds() {
     let id = fixture.write("# A heading\n\nA text, and more of it.");
     fixture.check();
     fixture.memory.write("Another text altogether.", Some(&id), WriteMode::Append).unwrap();
-    fixture.memory.forget(&id, ForgetMode::Cascade).unwrap();
+    fixture.memory.forget(&id, ForgetChildrenMode::Cascade).unwrap();
     fixture.check();
     fixture.memory.rollback(3, false).unwrap();
     fixture.check();

@@ -1,6 +1,6 @@
 //! Reads a part and writes it again, for tests and fuzz targets.
 
-use super::{EntryOp, EntryWriter, LogPartReader};
+use super::{EntryWriter, LogEntryStep, LogPartReader};
 
 /// Returns a part with the same steps; `None` where the bytes are of another form.
 pub(crate) fn rewrite_part(part: &[u8]) -> Option<Vec<u8>> {
@@ -15,18 +15,18 @@ pub(crate) fn rewrite_part(part: &[u8]) -> Option<Vec<u8>> {
     let mut has_table = false;
     while !reader.is_at_end() {
         match reader.next_step()? {
-            EntryOp::After(hash) => writer.after(hash),
-            EntryOp::Wipe => writer.wipe(),
-            EntryOp::Table { name, columns } => {
+            LogEntryStep::After(hash) => writer.after(hash),
+            LogEntryStep::Wipe => writer.wipe(),
+            LogEntryStep::Table { name, columns } => {
                 writer.table(name, &columns);
                 has_table = true;
             }
-            EntryOp::Delete(values) | EntryOp::Row(values) if !has_table => {
+            LogEntryStep::Delete(values) | LogEntryStep::Row(values) if !has_table => {
                 assert!(values.is_empty(), "{values:?} without a table");
                 return None;
             }
-            EntryOp::Delete(values) => writer.delete(values.iter().map(borrowed)).ok()?,
-            EntryOp::Row(values) => writer.row(values.iter().map(borrowed)).ok()?,
+            LogEntryStep::Delete(values) => writer.delete(values.iter().map(borrowed)).ok()?,
+            LogEntryStep::Row(values) => writer.row(values.iter().map(borrowed)).ok()?,
         }
     }
     let last = writer.finish();

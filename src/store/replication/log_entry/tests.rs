@@ -5,7 +5,7 @@ use rusqlite::types::{ToSqlOutput, Value};
 
 use super::*;
 
-fn steps(part: &[u8]) -> Option<Vec<EntryOp<'_>>> {
+fn steps(part: &[u8]) -> Option<Vec<LogEntryStep<'_>>> {
     let mut reader = LogPartReader::new(part)?;
     let mut steps = Vec::new();
     while !reader.is_at_end() {
@@ -44,15 +44,15 @@ proptest! {
         let part = entry.finish();
         prop_assert!(parts.is_empty());
         let mut steps = steps(&part).unwrap().into_iter();
-        prop_assert_eq!(steps.next().unwrap(), EntryOp::After(LogHash([3; 32])));
+        prop_assert_eq!(steps.next().unwrap(), LogEntryStep::After(LogHash([3; 32])));
         if !rows.is_empty() {
             let columns = vec!["a", "b"];
-            prop_assert_eq!(steps.next().unwrap(), EntryOp::Table { name: "t", columns });
+            prop_assert_eq!(steps.next().unwrap(), LogEntryStep::Table { name: "t", columns });
         }
         for row in &rows {
             let expected: Vec<ToSqlOutput<'_>> = values(row).map(ToSqlOutput::Borrowed).collect();
-            prop_assert_eq!(steps.next().unwrap(), EntryOp::Row(expected.clone()));
-            prop_assert_eq!(steps.next().unwrap(), EntryOp::Delete(expected));
+            prop_assert_eq!(steps.next().unwrap(), LogEntryStep::Row(expected.clone()));
+            prop_assert_eq!(steps.next().unwrap(), LogEntryStep::Delete(expected));
         }
         prop_assert!(steps.next().is_none());
     }
@@ -84,7 +84,7 @@ fn a_large_entry_comes_in_parts_that_are_read_one_by_one() {
     assert_eq!(parts.len(), 4);
     for part in &parts {
         assert!(part.len() < 2 * PART_BYTES);
-        assert!(matches!(steps(part).unwrap()[0], EntryOp::Table { .. }));
+        assert!(matches!(steps(part).unwrap()[0], LogEntryStep::Table { .. }));
     }
     let n_rows: usize = parts.iter().map(|it| steps(it).unwrap().len() - 1).sum();
     assert_eq!(n_rows, 10);

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 
 use super::*;
-use crate::memory::{RelateRequest, ServerStateKey};
+use crate::memory::{RelateRequest, ServerFactKey};
 
 const ARCHITECTURE: &str = "# Architecture\n\nOverview, see [[Limits; w=4.2]] and [[Roadmap]].\n";
 const LIMITS: &str = "# Limits\n\nA hundred a minute.\n";
@@ -110,7 +110,7 @@ fn an_added_node_has_no_old_side() {
     let fixture = ResourceFixture::of(&[("limits.md", LIMITS)]);
     expect![[r#"{"snapshot_id":1,"diffs":[{"op":"add","node_id":"EbrOlXQjymk","old_hash":"","new_hash":"ad41d1b64d97cf7a","old_content":"","new_content":"Limits"},{"op":"add","node_id":"0u9gfgvdf0B","old_hash":"","new_hash":"52d259da20822e44","old_content":"","new_content":"A hundred a minute."}]}"#]].assert_eq(&fixture.shown("remindb://snapshots/1/diffs"));
     let id = fixture.value("remindb://tree")["roots"][0]["id"].as_str().unwrap().to_owned();
-    fixture.memory.forget(&id, crate::memory::ForgetMode::Cascade).unwrap();
+    fixture.memory.forget(&id, crate::memory::ForgetChildrenMode::Cascade).unwrap();
     expect![[r#"{"snapshot_id":2,"diffs":[{"op":"rem","node_id":"0u9gfgvdf0B","old_hash":"52d259da20822e44","new_hash":"","old_content":"A hundred a minute.","new_content":""},{"op":"rem","node_id":"EbrOlXQjymk","old_hash":"ad41d1b64d97cf7a","new_hash":"","old_content":"Limits","new_content":""}]}"#]].assert_eq(&fixture.shown("remindb://snapshots/2/diffs"));
     expect![[r#"{"snapshot_id":1,"diffs":[{"op":"add","node_id":"EbrOlXQjymk","old_hash":"","new_hash":"ad41d1b64d97cf7a","old_content":"","new_content":"Limits"},{"op":"add","node_id":"0u9gfgvdf0B","old_hash":"","new_hash":"52d259da20822e44","old_content":"","new_content":"A hundred a minute."}]}"#]].assert_eq(&fixture.shown("remindb://snapshots/1/diffs"));
 }
@@ -261,19 +261,19 @@ fn hot_and_cold_are_what_the_settings_say() {
 struct Known;
 
 impl ServerFacts for Known {
-    fn fact(&self, fact: ServerStateKey<'_>) -> Result<Option<Value>, String> {
+    fn fact(&self, fact: ServerFactKey<'_>) -> Result<Option<Value>, String> {
         Ok(match fact {
-            ServerStateKey::Client("a") => Some(json!({"hash": "a"})),
-            ServerStateKey::SessionLogContents("s") => {
+            ServerFactKey::Client("a") => Some(json!({"hash": "a"})),
+            ServerFactKey::SessionLogContents("s") => {
                 Some(json!({"session_id": "s", "entries": []}))
             }
-            ServerStateKey::Client(_) | ServerStateKey::SessionLogContents(_) => None,
-            ServerStateKey::SessionLogs => return Err("the folder is gone".to_owned()),
+            ServerFactKey::Client(_) | ServerFactKey::SessionLogContents(_) => None,
+            ServerFactKey::SessionLogs => return Err("the folder is gone".to_owned()),
             fact => Some(json!([format!("{fact:?}")])),
         })
     }
 
-    fn names(&self, of: ListedNameKind) -> Vec<String> {
+    fn names(&self, of: ClientOrSessionNames) -> Vec<String> {
         (0..500).map(|it| format!("{of:?}{it}")).collect()
     }
 }

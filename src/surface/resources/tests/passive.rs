@@ -124,7 +124,9 @@ fn write(fixture: &ResourceFixture, n_writes: usize) {
             0 => drop(fixture.memory.search("note", Some(500)).unwrap()),
             1 => drop(fixture.memory.pin(&id, None).unwrap()),
             2 => fixture.memory.attend(600_000).unwrap(),
-            _ => drop(fixture.memory.forget(&id, crate::memory::ForgetMode::Cascade).unwrap()),
+            _ => drop(
+                fixture.memory.forget(&id, crate::memory::ForgetChildrenMode::Cascade).unwrap(),
+            ),
         }
         fixture.clock.advance(1_000);
     }

@@ -4,7 +4,7 @@ use super::HtmlWalk;
 use crate::ingest::parse::html::dom::DomId;
 use crate::ingest::parse::html::{NODES_MAX, inline, math, preformatted, table};
 use crate::ingest::parse::label;
-use crate::model::tree::{Format, Node, NodeType};
+use crate::model::tree::{ContentFormat, Node, NodeType};
 use crate::text;
 
 impl HtmlWalk<'_, '_> {
@@ -96,10 +96,10 @@ impl HtmlWalk<'_, '_> {
         self.flush();
         let Some((content, address)) = inline::media(self.dom, id) else { return };
         let (title, format) = match self.dom.html_name(id) {
-            "video" => ("Video", Format::Video),
-            "audio" => ("Audio", Format::Audio),
-            "iframe" => ("Iframe", Format::Iframe),
-            _ => ("Embed", Format::Embed),
+            "video" => ("Video", ContentFormat::Video),
+            "audio" => ("Audio", ContentFormat::Audio),
+            "iframe" => ("Iframe", ContentFormat::Iframe),
+            _ => ("Embed", ContentFormat::Embed),
         };
         let alt = content.split("](").next().unwrap_or("").trim_start_matches('[');
         let line = if alt.is_empty() { &address } else { alt };
@@ -137,7 +137,7 @@ impl HtmlWalk<'_, '_> {
                 (written.content, written.format)
             }
             name => {
-                let format = if name == "svg" { Format::Svg } else { Format::Canvas };
+                let format = if name == "svg" { ContentFormat::Svg } else { ContentFormat::Canvas };
                 let attributes = self.dom.attributes(id);
                 let inner = self.dom.inner_markup(id);
                 let content = [attributes.trim(), inner.trim()].join("\n");
@@ -148,15 +148,15 @@ impl HtmlWalk<'_, '_> {
             return;
         }
         let title = match format {
-            Format::Latex | Format::Mathml => "Math",
-            Format::Svg => "Drawing",
+            ContentFormat::Latex | ContentFormat::Mathml => "Math",
+            ContentFormat::Svg => "Drawing",
             _ => "Canvas",
         };
         let texts: Vec<&str> =
             self.dom.descendants(id).filter_map(|it| self.dom.text(it)).collect();
         let words = text::fold_whitespace(&texts.join(" "));
         let line = match format {
-            Format::Latex => label::first_line(&content),
+            ContentFormat::Latex => label::first_line(&content),
             _ if words.is_empty() => label::first_line(&content),
             _ => words,
         };

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::{Desk, NOTE};
-use crate::memory::{ForgetMode, WriteMode};
+use crate::memory::{ForgetChildrenMode, WriteMode};
 use crate::settings::root_settings::{LiveRootSettings, OperatorOptions};
 
 #[test]
@@ -15,7 +15,7 @@ fn a_file_that_changed_is_left_alone() {
     let reply = desk.memory.write("Two write.", Some(&id), WriteMode::Replace).unwrap().text;
     let kept = "kept as overlay: a.md changed since it was compiled";
     assert!(reply.ends_with(kept), "{reply}");
-    let reply = desk.memory.forget(&desk.id("- x\n- y"), ForgetMode::Strict).unwrap().text;
+    let reply = desk.memory.forget(&desk.id("- x\n- y"), ForgetChildrenMode::Strict).unwrap().text;
     assert!(reply.ends_with(kept), "{reply}");
     assert_eq!(desk.file("a.md"), NOTE.replace("Bye", "Good bye"));
     assert_eq!(desk.compile(), "compiled: 0 added, 1 modified, 0 removed");
@@ -59,9 +59,9 @@ fn a_secret_of_a_person_is_never_written_over() {
         assert!(reply.contains("kept as overlay: a.md has a secret there"), "{reply}");
         desk.memory.write(marked, Some(&at), WriteMode::Replace).unwrap();
     }
-    let reply = desk.memory.forget(&desk.id(marked), ForgetMode::Strict).unwrap().text;
+    let reply = desk.memory.forget(&desk.id(marked), ForgetChildrenMode::Strict).unwrap().text;
     assert!(reply.contains("has a secret there"), "{reply}");
-    let reply = desk.memory.forget(&desk.id("A"), ForgetMode::Cascade).unwrap().text;
+    let reply = desk.memory.forget(&desk.id("A"), ForgetChildrenMode::Cascade).unwrap().text;
     assert!(reply.contains("kept as overlay"), "{reply}");
     assert!(desk.file("a.md").contains(&secret));
     desk.check_settled();

@@ -216,9 +216,10 @@ impl Sides {
                 said = words_in(&summary);
                 self.desk.memory.summarize(&id, &summary, None)
             }
-            9 => self.desk.memory.forget(&id, ForgetMode::Strict),
+            9 => self.desk.memory.forget(&id, ForgetChildrenMode::Strict),
             10 => {
-                let mode = [ForgetMode::Cascade, ForgetMode::Reparent][self.dice.below(2)];
+                let mode =
+                    [ForgetChildrenMode::Cascade, ForgetChildrenMode::Reparent][self.dice.below(2)];
                 self.desk.memory.forget(&id, mode)
             }
             _ => {

@@ -15,7 +15,7 @@ use super::{
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_context::ChangesetContext;
 use crate::memory::knowledge::conflict_writes::is_open;
-use crate::memory::knowledge::fact_rivals::{FactSubject, add_key, subject_of_cluster};
+use crate::memory::knowledge::contradicting_facts::{FactSubject, add_key, subject_of_cluster};
 use crate::memory::knowledge::node_writes::{
     KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, find_node,
     set_fields, set_node,
@@ -222,7 +222,7 @@ pub(in crate::memory::knowledge::operations) fn split(
         };
         by_source.insert(changeset.node(batch, given, "assign", source)?.id().to_string(), part);
     }
-    let assignment = PartAssignment { by_source, n_parts: parts.len() };
+    let assignment = SplitPartAssignment { by_source, n_parts: parts.len() };
     let mut sources = KnowledgeNode::all(batch.with_any_edge_to(whole.id())?)?;
     // A conflict that has ended goes on telling of the whole.
     sources.retain(|it| !it.is_a(NodeType::Conflict) || is_open(it));
@@ -263,12 +263,12 @@ pub(in crate::memory::knowledge::operations) fn split(
 }
 
 /// The parts of a split that sources and neighbours go to, by their ids.
-struct PartAssignment {
+struct SplitPartAssignment {
     by_source: HashMap<String, usize>,
     n_parts: usize,
 }
 
-impl PartAssignment {
+impl SplitPartAssignment {
     /// Returns the part that a node is given to, else all of them.
     fn parts_of(&self, id: &str) -> Range<usize> {
         self.by_source.get(id).map_or(0..self.n_parts, |it| *it..*it + 1)
@@ -292,7 +292,7 @@ fn turn_edges(
     changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
     (whole, sources): (&KnowledgeNode, &mut [KnowledgeNode]),
-    (assignment, made): (&PartAssignment, &[KnowledgeNode]),
+    (assignment, made): (&SplitPartAssignment, &[KnowledgeNode]),
 ) -> KnowledgeResult<()> {
     let id = whole.id().to_string();
     let parts_of =

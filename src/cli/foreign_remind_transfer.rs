@@ -1,0 +1,104 @@
+//! Imports and exports knowledge in the forms of Remind, another program.
+
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use super::progress::ProgressLine;
+use super::{CommandContext, CommandError, CommandOutcome, typed_memory_output};
+use crate::maintenance::transfer::{AtomicFile, IfExists, RemindRecords, TransferError};
+use crate::memory::knowledge::{ExportCounts, KnowledgeImportReport, export_remind};
+use crate::store::IfMissing;
+use crate::store::reader::Reader;
+
+/// The kinds that an import counts, in the order in which they are told.
+const COUNTED: [(&str, &str); 7] = [
+    ("episodes", "episode"),
+    ("concepts", "concept"),
+    ("facts", "fact"),
+    ("topics", "topic"),
+    ("entities", "entity"),
+    ("conflicts", "conflict"),
+    ("edges", "edge"),
+];
+
+pub(super) fn import(
+    source: &Path,
+    db: &Path,
+    context: &mut CommandContext<'_>,
+) -> Result<CommandOutcome, CommandError> {
+    let records = RemindRecords::read(source, db)?;
+    let form = records.form.clone();
+    let memory = typed_memory_output::open_to_write(db, IfMissing::Create, context)?;
+    let name = source.canonicalize().ok();
+    let name = name.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    let progress = ProgressLine::new(context, "importing", "records");
+    let imported = memory.import_remind(
+        records,
+        &format!("import:{name} of remind, {form}"),
+        &mut |n_done, n_all| progress.note(n_done, n_all),
+    );
+    progress.clear();
+    let KnowledgeImportReport { added, known, left_out, refused, n_secrets, snapshot } = imported?;
+    for line in &refused {
+        // The import is done, even if this cannot be written.
+        let _ = writeln!(context.err, "{line}");
+    }
+    let snapshot = snapshot.map_or("no snapshot".to_owned(), |it| format!("snapshot {it}"));
+    let (counts, db) = (counted(&added), db.display());
+    context.say(format_args!("imported ({form}): {counts}, {snapshot}, to {db}\n"))?;
+    if !known.is_empty() {
+        context.say(format_args!("already there: {}\n", counted(&known)))?;
+    }
+    if !refused.is_empty() {
+        context.say(format_args!("refused: {}\n", refused.len()))?;
+    }
+    if 0 < n_secrets {
+        context.say(format_args!("secrets replaced by markers: {n_secrets}\n"))?;
+    }
+    for (what, n) in &left_out {
+        context.say(format_args!("left out: {n} {what}\n"))?;
+    }
+    Ok(CommandOutcome::Done)
+}
+
+/// Returns numbers with their nouns; those of 0 are left out.
+fn counted(counts: &BTreeMap<&'static str, usize>) -> String {
+    let number = |(many, one): &(&str, &str)| {
+        let n = counts.get(many).copied().filter(|it| 0 < *it)?;
+        Some(format!("{n} {}", if n == 1 { one } else { many }))
+    };
+    let told: Vec<String> = COUNTED.iter().filter_map(number).collect();
+    if told.is_empty() { "nothing".to_owned() } else { told.join(", ") }
+}
+
+pub(super) fn export(
+    db: &Path,
+    dest: Option<&Path>,
+    is_force: bool,
+    context: &mut CommandContext<'_>,
+) -> Result<CommandOutcome, CommandError> {
+    let reader = Reader::open(db)?;
+    let written = |out: &mut dyn Write| -> Result<ExportCounts, CommandError> {
+        let written = reader.at_one_state(|reader| export_remind(reader, out))?;
+        Ok(written.map_err(TransferError::Output)?)
+    };
+    let Some(dest) = dest else {
+        return written(&mut context.out).map(|_| CommandOutcome::Done);
+    };
+    let if_there = if is_force { IfExists::Replace } else { IfExists::Refuse };
+    let draft = AtomicFile::of(dest, if_there)?;
+    let counts = written(&mut BufWriter::new(draft.file()?))?;
+    draft.publish()?;
+    let ExportCounts { n_episodes, n_concepts, n_facts, n_entities, n_conflicts } = counts;
+    let numbers = BTreeMap::from([
+        ("episodes", n_episodes),
+        ("concepts", n_concepts),
+        ("facts", n_facts),
+        ("entities", n_entities),
+        ("conflicts", n_conflicts),
+    ]);
+    let dest = dest.display();
+    context.say(format_args!("exported: {}, to {dest}\n", counted(&numbers)))?;
+    Ok(CommandOutcome::Done)
+}

@@ -1,0 +1,361 @@
+//! Imports the episodes, concepts and facts of Remind.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value, json};
+
+use super::record_values::{LabelsByOwnerId, RecordValues, labels_of};
+use super::{KnowledgeImporter, RecordNode};
+use crate::maintenance::transfer::{RemindRecord, RemindRecords};
+use crate::memory::knowledge::contradicting_facts::{add_key, statement_key};
+use crate::memory::knowledge::node_writes::{NewNodeParent, add_edge, edge, find_node};
+use crate::memory::typed::MemoryError;
+use crate::model::clock::Millis;
+use crate::model::entity_extraction::{name_key, normal_name};
+use crate::model::identity::NodeId;
+use crate::model::kind_specs::knowledge::{FACT_CLUSTER, LINKS_MAX};
+use crate::model::tree::NodeType;
+
+/// Types of edges from an episode to a concept.
+const EVIDENCE: &[&str] = &["supports", "contradicts", "exemplifies", "qualifies"];
+
+/// The connections of episodes, by their ids.
+pub(super) struct EpisodeEdges<'a> {
+    mentions: HashMap<&'a str, Vec<&'a str>>,
+    /// Concepts that have an episode as their source.
+    supports: HashMap<String, Vec<&'a str>>,
+    evidence: HashMap<&'a str, Vec<&'a RemindRecord>>,
+    /// Facts that an episode states.
+    states: HashMap<&'a str, Vec<&'a str>>,
+}
+
+impl<'a> EpisodeEdges<'a> {
+    pub(super) fn of(records: &'a RemindRecords) -> EpisodeEdges<'a> {
+        let pairs = |list: &str, from: &str, to: &str| {
+            let mut pairs: HashMap<&str, Vec<&str>> = HashMap::new();
+            for row in records.list(list) {
+                if let (Some(from), Some(to)) = (row.text(from), row.text(to)) {
+                    pairs.entry(from).or_default().push(to);
+                }
+            }
+            pairs
+        };
+        let mut supports: HashMap<String, Vec<&str>> = HashMap::new();
+        for concept in records.list("concepts") {
+            for source in concept.texts("source_episodes") {
+                supports.entry(source).or_default().extend(concept.text("id"));
+            }
+        }
+        EpisodeEdges {
+            mentions: pairs("mentions", "episode_id", "entity_id"),
+            supports,
+            evidence: super::record_values::by(records.list("evidence"), "episode_id"),
+            states: pairs("facts", "source_episode_id", "id"),
+        }
+    }
+}
+
+impl KnowledgeImporter<'_, '_, '_> {
+    /// Keeps a concept, without its edges.
+    pub(super) fn concept(
+        &mut self,
+        record: &RemindRecord,
+        labels: &LabelsByOwnerId<'_>,
+    ) -> Result<(), MemoryError> {
+        self.step()?;
+        let Some(origin) = record.text("id") else {
+            self.leave_out("concepts without an id");
+            return Ok(());
+        };
+        if let Some(id) = self.earlier(origin, NodeType::Concept)? {
+            self.ids.insert(origin.to_owned(), id);
+            self.count("concepts", false);
+            return Ok(());
+        }
+        let labels = labels_of(record, labels);
+        let topic = self.topic_of_record(record, &labels)?;
+        let kind = record.text("concept_type").unwrap_or("pattern");
+        let title = record.text("title").unwrap_or("Untitled");
+        let mut fields = dated(record);
+        fields.insert("kind".to_owned(), kind.into());
+        fields.insert("title".to_owned(), title.into());
+        fields.insert("names".to_owned(), json!([name_key(title)]));
+        fields.insert("confidence".to_owned(), share(record, "confidence", 0.5).into());
+        fields.insert("conditions".to_owned(), record.text("conditions").into());
+        for name in ["exceptions", "tags"] {
+            let texts = record.texts(name);
+            fields.insert(name.to_owned(), (!texts.is_empty()).then_some(texts).into());
+        }
+        fields.insert("note".to_owned(), record.text("lineage_note").into());
+        fields.insert("metadata".to_owned(), rest_of_concept(record));
+        fields.insert("topic".to_owned(), topic.map(|it| it.to_string()).into());
+        set_labels(&mut fields, labels);
+        if record.text("deleted_at").is_some() {
+            fields.insert("deleted".to_owned(), true.into());
+        }
+        let mut content = record.text("summary").unwrap_or(title).to_owned();
+        if kind == FACT_CLUSTER
+            && let Some(subject) = self.free_subject_of(record)?
+        {
+            if record.text("summary").is_none() {
+                content = subject.clone();
+            }
+            fields.insert("subject".to_owned(), name_key(&subject).into());
+        }
+        let below = self.below(topic)?;
+        let (list, node_type) = ("concepts", NodeType::Concept);
+        self.add(RecordNode { list, origin, node_type, content: &content, fields, below }).map(drop)
+    }
+
+    fn below(&self, topic: Option<NodeId>) -> Result<NewNodeParent<'static>, MemoryError> {
+        let Some(topic) = topic else { return Ok(NewNodeParent::Bucket(&[])) };
+        let topic = find_node(self.batch, &topic.to_string())?;
+        Ok(topic.map_or(NewNodeParent::Bucket(&[]), |it| NewNodeParent::Node(it.record.key)))
+    }
+
+    /// Returns the subject of a cluster, unless another cluster has it.
+    fn free_subject_of(&mut self, record: &RemindRecord) -> Result<Option<String>, MemoryError> {
+        let Some(name) = subject_of(record) else { return Ok(None) };
+        let taken = self.batch.with_facet(NodeType::Concept, "subject", &name_key(&name))?;
+        Ok(taken.is_empty().then_some(name))
+    }
+
+    /// Keeps the facts of a cluster: its records, else the texts that it lists.
+    pub(super) fn facts_of(
+        &mut self,
+        record: &RemindRecord,
+        facts: &HashMap<&str, Vec<&RemindRecord>>,
+    ) -> Result<(), MemoryError> {
+        let cluster = record.text("id").and_then(|it| self.ids.get(it)).copied();
+        let (Some(cluster), Some(origin)) = (cluster, record.text("id")) else { return Ok(()) };
+        let Some(node) = find_node(self.batch, &cluster.to_string())? else { return Ok(()) };
+        let below = || NewNodeParent::Node(node.record.key);
+        let of_entities = record.texts("entity_ids");
+        let subject = subject_of(record).unwrap_or_else(|| node.title().to_owned());
+        if let Some(facts) = facts.get(origin) {
+            for fact in facts {
+                self.fact(fact, &subject, below())?;
+            }
+            return Ok(());
+        }
+        for (nth, text) in record.texts("specifics").iter().enumerate() {
+            let mut fact = RemindRecord::new();
+            fact.insert("id".to_owned(), format!("{origin}/{nth}").into());
+            fact.insert("statement".to_owned(), text.as_str().into());
+            fact.insert("entity_ids".to_owned(), of_entities.clone().into());
+            for (name, of) in [("valid_from", "created_at"), ("created_at", "created_at")] {
+                fact.insert(name.to_owned(), record.text(of).into());
+            }
+            self.fact(&fact, &subject, below())?;
+        }
+        Ok(())
+    }
+
+    fn fact(
+        &mut self,
+        record: &RemindRecord,
+        subject: &str,
+        below: NewNodeParent<'_>,
+    ) -> Result<(), MemoryError> {
+        self.step()?;
+        let (Some(origin), Some(text)) = (record.text("id"), record.text("statement")) else {
+            self.leave_out("facts without an id or a statement");
+            return Ok(());
+        };
+        if let Some(id) = self.earlier(origin, NodeType::Fact)? {
+            self.ids.insert(origin.to_owned(), id);
+            self.count("facts", false);
+            return Ok(());
+        }
+        let mut fields = dated(record);
+        let subject = record.text("subject").unwrap_or(subject);
+        fields.insert("subject".to_owned(), subject.into());
+        for name in ["attribute", "asserted_by", "source_ref"] {
+            fields.insert(name.to_owned(), record.text(name).into());
+        }
+        if let Some(attribute) = record.text("attribute") {
+            fields.insert("key".to_owned(), statement_key(subject, attribute).into());
+            add_key(&mut fields, subject);
+        }
+        let from = record.time("valid_from").or(record.time("created_at")).unwrap_or(self.now);
+        fields.insert("valid_from".to_owned(), from.0.into());
+        let (to, deleted_at) = (record.time("valid_to"), record.time("deleted_at"));
+        if deleted_at.is_some() {
+            fields.insert("deleted".to_owned(), true.into());
+        }
+        // The end of one that was deleted without an end is its deletion.
+        let to = to.filter(|_| deleted_at.is_none() || to != deleted_at);
+        fields.insert("valid_to".to_owned(), to.map(|it| it.0).into());
+        for entity in record.texts("entity_ids") {
+            if let Some(id) = self.entity(&entity)? {
+                self.edge(&mut fields, edge("mentions", id, 1.0, None));
+            }
+        }
+        let (list, node_type, content) = ("facts", NodeType::Fact, text);
+        self.add(RecordNode { list, origin, node_type, content, fields, below }).map(drop)
+    }
+
+    /// Keeps an episode with what it mentions, supports and states.
+    pub(super) fn episode(
+        &mut self,
+        record: &RemindRecord,
+        labels: &LabelsByOwnerId<'_>,
+        connections: &EpisodeEdges<'_>,
+    ) -> Result<(), MemoryError> {
+        self.step()?;
+        let (Some(origin), Some(content)) = (record.text("id"), record.text("content")) else {
+            self.leave_out("episodes without an id or a text");
+            return Ok(());
+        };
+        if let Some(id) = self.earlier(origin, NodeType::Episode)? {
+            self.ids.insert(origin.to_owned(), id);
+            self.count("episodes", false);
+            return Ok(());
+        }
+        let labels = labels_of(record, labels);
+        let topic = self.topic_of_record(record, &labels)?;
+        let mut fields = dated(record);
+        let at = record.time("timestamp").or(record.time("created_at")).unwrap_or(self.now);
+        fields.insert("at".to_owned(), at.0.into());
+        let kind = record.text("episode_type").unwrap_or("observation");
+        fields.insert("kind".to_owned(), kind.into());
+        for name in ["title", "source_type", "asserted_by", "source_ref"] {
+            fields.insert(name.to_owned(), record.text(name).into());
+        }
+        let confidence = share(record, "confidence", 1.0);
+        fields.insert("confidence".to_owned(), (confidence < 1.0).then_some(confidence).into());
+        fields.insert("metadata".to_owned(), metadata_of_episode(record));
+        fields.insert("topic".to_owned(), topic.map(|it| it.to_string()).into());
+        set_labels(&mut fields, labels);
+        if record.is_set("consolidated") {
+            fields.insert("processed_in".to_owned(), self.batch.own_snapshot()?.into());
+        }
+        if record.text("deleted_at").is_some() {
+            fields.insert("deleted".to_owned(), true.into());
+        }
+        self.edges_of_episode(origin, record, &mut fields, connections)?;
+        let (list, node_type) = ("episodes", NodeType::Episode);
+        let day = at.day();
+        let bucket = [day.as_str()];
+        let below = NewNodeParent::Bucket(&bucket);
+        self.add(RecordNode { list, origin, node_type, content, fields, below }).map(drop)
+    }
+
+    fn edges_of_episode(
+        &mut self,
+        origin: &str,
+        record: &RemindRecord,
+        fields: &mut Map<String, Value>,
+        connections: &EpisodeEdges<'_>,
+    ) -> Result<(), MemoryError> {
+        let EpisodeEdges { mentions, supports, evidence, states } = connections;
+        let own = record.texts("entity_ids");
+        let rows = mentions.get(origin).into_iter().flatten().copied();
+        let entities: Vec<&str> = own.iter().map(String::as_str).chain(rows).collect();
+        let mut seen = HashSet::new();
+        for entity in entities.into_iter().filter(|it| seen.insert(normal_name(it))) {
+            if let Some(id) = self.entity(entity)? {
+                self.edge(fields, edge("mentions", id, 1.0, None));
+            }
+        }
+        for row in evidence.get(origin).into_iter().flatten() {
+            let link_type = row.text("link_type").filter(|it| EVIDENCE.contains(it));
+            let concept = row.text("concept_id").and_then(|it| self.ids.get(it)).copied();
+            match (link_type, concept) {
+                (Some(link_type), Some(concept)) => {
+                    let strength = share(row, "strength", 0.5);
+                    self.edge(fields, edge(link_type, concept, strength, row.text("note")));
+                }
+                _ => self.leave_out("edges to what is not there"),
+            }
+        }
+        let sources = supports.get(origin).into_iter().flatten();
+        for id in sources.chain(states.get(origin).into_iter().flatten()) {
+            match self.ids.get(*id).copied() {
+                Some(id) if !has_edge(fields, "supports", id) => {
+                    self.edge(fields, edge("supports", id, 1.0, None));
+                }
+                Some(_) => (),
+                None => self.leave_out("edges to what is not there"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds an edge to fields, unless they have as many as fit.
+    pub(super) fn edge(&mut self, fields: &mut Map<String, Value>, link: Value) {
+        let n_links = fields.get("links").and_then(Value::as_array).map_or(0, Vec::len);
+        if LINKS_MAX <= n_links {
+            return self.leave_out(format!("edges of nodes that have {LINKS_MAX} already"));
+        }
+        add_edge(fields, link);
+        self.count("edges", true);
+    }
+}
+
+/// Returns whether fields have an edge of a type to a node.
+pub(super) fn has_edge(fields: &Map<String, Value>, link_type: &str, to: NodeId) -> bool {
+    let to = to.to_string();
+    let links = fields.get("links").and_then(Value::as_array);
+    links.into_iter().flatten().any(|it| it["type"] == link_type && it["to"] == to.as_str())
+}
+
+/// Returns the subject of a cluster: the one that it names, else its first entity.
+fn subject_of(record: &RemindRecord) -> Option<String> {
+    if let Some(subject) = record.text("subject") {
+        return Some(subject.to_owned());
+    }
+    let entities = record.texts("entity_ids");
+    super::record_values::named_entity(entities.first()?, None).map(|it| it.name)
+}
+
+/// Returns the times of a record as fields.
+fn dated(record: &RemindRecord) -> Map<String, Value> {
+    let created = record.time("created_at");
+    let updated = record.time("updated_at").or(created);
+    let mut fields = Map::new();
+    for (name, at) in [("created_at", created), ("updated_at", updated)] {
+        let at: Option<Millis> = at;
+        if let Some(at) = at {
+            fields.insert(name.to_owned(), at.0.into());
+        }
+    }
+    fields
+}
+
+/// Returns a number from 0 to 1.
+pub(super) fn share(record: &RemindRecord, name: &str, default: f64) -> f64 {
+    record.number(name).map_or(default, |it| it.clamp(0.0, 1.0))
+}
+
+fn set_labels(fields: &mut Map<String, Value>, labels: Map<String, Value>) {
+    if !labels.is_empty() {
+        fields.insert("labels".to_owned(), labels.into());
+    }
+}
+
+/// Returns the metadata of an episode with its summary, without lists that are empty.
+fn metadata_of_episode(record: &RemindRecord) -> Value {
+    let mut metadata = match record.get("metadata") {
+        Some(Value::Object(it)) => it.clone(),
+        _ => Map::new(),
+    };
+    metadata.retain(|_, it| it.as_array().is_none_or(|it| !it.is_empty()));
+    if let Some(summary) = record.text("summary") {
+        metadata.insert("summary".to_owned(), summary.into());
+    }
+    if metadata.is_empty() { Value::Null } else { metadata.into() }
+}
+
+/// Returns what a concept has beside what is a field: its quotes, and whether it is no advice.
+fn rest_of_concept(record: &RemindRecord) -> Value {
+    let mut rest = Map::new();
+    let quotes = record.texts("evidence");
+    if !quotes.is_empty() {
+        rest.insert("evidence".to_owned(), quotes.into());
+    }
+    if record.get("actionable") == Some(&Value::Bool(false)) {
+        rest.insert("actionable".to_owned(), false.into());
+    }
+    if rest.is_empty() { Value::Null } else { rest.into() }
+}

@@ -1,0 +1,135 @@
+//! Boosts relevance by siblings: words of a question near a text count for it, too.
+//!
+//! A conversation spreads a thing over turns: one names it, the next tells about it. A text gains
+//! the question's words of the two texts before and after it under the same heading. Each word
+//! counts once, where it is nearest, so that turns that repeat each other gain nothing.
+//!
+//! Only the index of siblings is read for this; texts that gain most are read to be ranked.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::candidates::NodeMatch;
+use super::{Error, sort_by_worth};
+use crate::store::NodeKey;
+use crate::store::reader::{Reader, Siblings};
+
+/// Shares of its words that a text gives to those after it, nearest first.
+const GIVEN_AFTER: [f64; 2] = [0.6, 0.35];
+/// Shares of its words that a text gives to those before it, nearest first.
+const GIVEN_BEFORE: [f64; 2] = [0.5, 0.35];
+/// The best matches that give; further ones change no answer.
+const GIVERS_MAX: usize = 80;
+/// Texts without a match that are ranked.
+const UNMATCHED_MAX: usize = 24;
+
+/// The scores of texts, boosted by what matches in the texts beside them.
+#[derive(Debug, Default)]
+pub(super) struct SiblingBoostedScores {
+    near: HashMap<NodeKey, RelevanceWithSiblings>,
+    /// Number of nodes under each heading.
+    n_siblings: HashMap<NodeKey, usize>,
+    /// The first texts under their headings, as far as they were met.
+    openings: HashSet<NodeKey>,
+}
+
+/// The relevance of a text by itself, and with its siblings.
+#[derive(Clone, Debug, Default)]
+struct RelevanceWithSiblings {
+    /// Relevance by term.
+    parts: Vec<f64>,
+    /// Share of the question.
+    share: f64,
+}
+
+impl SiblingBoostedScores {
+    /// Returns the context of matches, best first.
+    pub(super) fn of(
+        reader: &Reader,
+        matches: &[NodeMatch],
+    ) -> Result<SiblingBoostedScores, Error> {
+        let mut by_parent: BTreeMap<NodeKey, Vec<&NodeMatch>> = BTreeMap::new();
+        for it in matches.iter().take(GIVERS_MAX) {
+            if let Some(parent) = it.node.parent
+                && is_text(it)
+            {
+                by_parent.entry(parent).or_default().push(it);
+            }
+        }
+        let mut vicinity = SiblingBoostedScores::default();
+        for (parent, matches) in by_parent {
+            let positions: Vec<i64> = matches.iter().map(|it| it.node.position).collect();
+            let around = reader.siblings_around(parent, &positions)?;
+            for (it, siblings) in matches.into_iter().zip(&around) {
+                vicinity.n_siblings.insert(parent, siblings.n);
+                vicinity.openings.extend(match siblings.before[..] {
+                    [] => Some(it.node.key),
+                    [before] => Some(before),
+                    _ => None,
+                });
+                vicinity.give(it, siblings);
+            }
+        }
+        Ok(vicinity)
+    }
+
+    /// Returns the relevance of a text with what those beside it add, if it has any.
+    pub(super) fn relevance(&self, key: NodeKey) -> Option<f64> {
+        self.near.get(&key).map(|it| it.parts.iter().sum())
+    }
+
+    /// Returns the share of the question that a text has, by itself or, less, beside it.
+    pub(super) fn share(&self, key: NodeKey) -> f64 {
+        self.near.get(&key).map_or(0.0, |it| it.share)
+    }
+
+    /// Returns the number of nodes under a heading; 0 where it was not read.
+    pub(super) fn n_siblings(&self, parent: Option<NodeKey>) -> usize {
+        parent.and_then(|it| self.n_siblings.get(&it)).copied().unwrap_or(0)
+    }
+
+    /// Returns whether a text is the first under its heading, as far as it was met.
+    pub(super) fn is_opening(&self, key: NodeKey) -> bool {
+        self.openings.contains(&key)
+    }
+
+    /// Returns the best texts that are no matches.
+    pub(super) fn unmatched(&self, matches: &[NodeMatch]) -> Vec<NodeKey> {
+        let mut keys: Vec<NodeKey> = self.near.keys().copied().collect();
+        keys.sort_unstable();
+        let mut known: Vec<NodeKey> = matches.iter().map(|it| it.node.key).collect();
+        known.sort_unstable();
+        keys.retain(|it| known.binary_search(it).is_err());
+        let worth: Vec<f64> = keys.iter().map(|it| self.relevance(*it).unwrap_or(0.0)).collect();
+        let mut best: Vec<usize> = (0..keys.len()).collect();
+        sort_by_worth(&mut best, &|it| worth[it]);
+        best.truncate(UNMATCHED_MAX);
+        best.into_iter().map(|it| keys[it]).collect()
+    }
+
+    fn give(&mut self, it: &NodeMatch, siblings: &Siblings) {
+        self.add(it.node.key, it, 1.0);
+        for (keys, shares) in [(&siblings.after, GIVEN_AFTER), (&siblings.before, GIVEN_BEFORE)] {
+            for (key, share) in keys.iter().zip(shares) {
+                self.add(*key, it, share);
+            }
+        }
+    }
+
+    fn add(&mut self, key: NodeKey, it: &NodeMatch, share: f64) {
+        let near = self.near.entry(key).or_default();
+        near.parts.resize(it.parts.len(), 0.0);
+        for (kept, part) in near.parts.iter_mut().zip(&it.parts) {
+            *kept = kept.max(share * part);
+        }
+        near.share = near.share.max(share * it.coverage.share);
+    }
+}
+
+/// Returns whether a match is a text: no heading, and no typed memory, which says nothing about
+/// those beside it.
+fn is_text(it: &NodeMatch) -> bool {
+    !it.node.is_heading && it.node.memory.is_none()
+}
+
+#[cfg(test)]
+mod tests;
