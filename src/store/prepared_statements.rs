@@ -5,15 +5,20 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
 use super::{ErrorContext, StoreError};
 
 /// The name of a step, which fits after "cannot".
-type StepName = &'static str;
+type ErrorStepText = &'static str;
 
 /// Runs prepared statements.
 pub(crate) trait PreparedStatements {
     /// Prepares a statement at its first use.
-    fn prepared(&self, sql: &str, doing: StepName) -> Result<CachedStatement<'_>, StoreError>;
+    fn prepared(&self, sql: &str, doing: ErrorStepText) -> Result<CachedStatement<'_>, StoreError>;
 
     /// Changes rows, and returns how many.
-    fn run(&self, sql: &str, params: impl Params, doing: StepName) -> Result<usize, StoreError> {
+    fn run(
+        &self,
+        sql: &str,
+        params: impl Params,
+        doing: ErrorStepText,
+    ) -> Result<usize, StoreError> {
         self.prepared(sql, doing)?.execute(params).doing(doing)
     }
 
@@ -23,7 +28,7 @@ pub(crate) trait PreparedStatements {
         sql: &str,
         params: impl Params,
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-        doing: StepName,
+        doing: ErrorStepText,
     ) -> Result<T, StoreError> {
         self.prepared(sql, doing)?.query_row(params, read).doing(doing)
     }
@@ -34,7 +39,7 @@ pub(crate) trait PreparedStatements {
         sql: &str,
         params: impl Params,
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-        doing: StepName,
+        doing: ErrorStepText,
     ) -> Result<Option<T>, StoreError> {
         self.prepared(sql, doing)?.query_row(params, read).optional().doing(doing)
     }
@@ -45,7 +50,7 @@ pub(crate) trait PreparedStatements {
         sql: &str,
         params: impl Params,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-        doing: StepName,
+        doing: ErrorStepText,
     ) -> Result<All, StoreError> {
         let mut query = self.prepared(sql, doing)?;
         let rows = query.query_map(params, read).and_then(Iterator::collect);
@@ -58,7 +63,7 @@ pub(crate) trait PreparedStatements {
         sql: &str,
         params: impl Params,
         mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-        doing: StepName,
+        doing: ErrorStepText,
         mut each: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut query = self.prepared(sql, doing)?;
@@ -70,13 +75,18 @@ pub(crate) trait PreparedStatements {
     }
 
     /// Returns whether there is a row.
-    fn has(&self, sql: &str, params: impl Params, doing: StepName) -> Result<bool, StoreError> {
+    fn has(
+        &self,
+        sql: &str,
+        params: impl Params,
+        doing: ErrorStepText,
+    ) -> Result<bool, StoreError> {
         self.prepared(sql, doing)?.exists(params).doing(doing)
     }
 }
 
 impl PreparedStatements for Connection {
-    fn prepared(&self, sql: &str, doing: StepName) -> Result<CachedStatement<'_>, StoreError> {
+    fn prepared(&self, sql: &str, doing: ErrorStepText) -> Result<CachedStatement<'_>, StoreError> {
         self.prepare_cached(sql).doing(doing)
     }
 }

@@ -17,7 +17,7 @@ use super::edit::SettingsFormat;
 use super::edit_types::Grant;
 use super::json_settings::ServersPath;
 use super::json_spans::JsonDialect;
-use super::supported_clients::{BaseDir, ClientFolders, PathFromBase};
+use super::supported_clients::{BaseDir, BaseRelativePath, ClientFolders};
 use crate::cli::args::{Client, HookEvent, ProjectOrUser};
 
 /// The value of a hook in the list of what is connected.
@@ -101,8 +101,8 @@ pub(super) struct HookCommand {
 /// The hooks that a client has: the file of each scope, and its form.
 struct ClientHooks {
     client: Client,
-    project: PathFromBase,
-    user: PathFromBase,
+    project: BaseRelativePath,
+    user: BaseRelativePath,
     form: HookForm,
 }
 

@@ -66,17 +66,17 @@ pub(super) enum BaseDir {
 }
 
 /// A path by its base.
-pub(super) type PathFromBase = (BaseDir, &'static str);
+pub(super) type BaseRelativePath = (BaseDir, &'static str);
 
 /// The places of a client in one scope.
 #[derive(Debug)]
 pub(super) struct ClientPaths {
     /// Files that may hold the servers: the first that exists is used, else the first.
-    pub(super) settings: &'static [PathFromBase],
+    pub(super) settings: &'static [BaseRelativePath],
     /// The folder that gets a folder for each skill.
-    pub(super) skills: Option<PathFromBase>,
+    pub(super) skills: Option<BaseRelativePath>,
     /// Further folders of skills that the client reads.
-    pub(super) also_reads: &'static [PathFromBase],
+    pub(super) also_reads: &'static [BaseRelativePath],
     /// The next step for the user.
     pub(super) advice: &'static str,
 }
@@ -91,11 +91,11 @@ pub(super) struct ClientRow {
     user: Option<ClientPaths>,
     /// Its program, and a place that it makes: either shows that it is installed.
     program: &'static str,
-    trace: PathFromBase,
+    trace: BaseRelativePath,
 }
 
 impl ClientFolders {
-    pub(super) fn path(&self, (base, below): PathFromBase) -> PathBuf {
+    pub(super) fn path(&self, (base, below): BaseRelativePath) -> PathBuf {
         let of_home = |own: &Option<PathBuf>, usual| match own {
             Some(own) => own.clone(),
             None => self.home.join(usual),

@@ -18,6 +18,10 @@ const OTHERS_MAX: usize = 400;
 /// Facts that may raise their clusters, at most.
 const FACTS_MAX: usize = 60;
 
+/// Types of nodes that are found as episodes are.
+const EPISODE_LIKE: &[NodeType] =
+    &[NodeType::Episode, NodeType::Core, NodeType::Learning, NodeType::Task];
+
 /// Entities that a question names, at most.
 const ENTITIES_MAX: usize = 8;
 
@@ -101,6 +105,7 @@ impl RecallContext<'_> {
         let of_type =
             |it: NodeType| self.reader.nodes_with(&[FieldFilter::text("type", it.as_str())]);
         let (concepts, facts) = (of_type(NodeType::Concept)?, of_type(NodeType::Fact)?);
+        let entities = of_type(NodeType::Entity)?;
         let mut by_type = MatchesByType::default();
         let mut others = Vec::new();
         let (mut of_concepts, mut of_facts) = (Vec::new(), Vec::new());
@@ -115,17 +120,21 @@ impl RecallContext<'_> {
         });
         by_type.concepts = best(of_concepts, 3 * self.request.k + SPARE);
         by_type.facts = best(of_facts, FACTS_MAX);
-        for (key, node_type) in self.reader.types_of(&best(others, OTHERS_MAX))? {
-            match node_type {
-                NodeType::Entity => by_type.entities.push(key),
-                NodeType::Episode | NodeType::Core | NodeType::Learning | NodeType::Task => {
-                    by_type.episodes.push(key)
-                }
-                _ => (),
+        let others = best(others, OTHERS_MAX);
+        let (of_entities, others): (Vec<NodeKey>, Vec<NodeKey>) =
+            others.into_iter().partition(|it| entities.binary_search(it).is_ok());
+        by_type.entities = of_entities.into_iter().take(ENTITIES_MAX).collect();
+        // Most others are episodes, so that the types of few have to be read.
+        let n_episodes = 3 * self.request.n_episodes + SPARE;
+        for keys in others.chunks(n_episodes) {
+            let types = self.reader.types_of(keys)?.into_iter();
+            let episodes = types.filter(|it| EPISODE_LIKE.contains(&it.1)).map(|it| it.0);
+            by_type.episodes.extend(episodes);
+            if n_episodes <= by_type.episodes.len() {
+                break;
             }
         }
-        by_type.entities.truncate(ENTITIES_MAX);
-        by_type.episodes.truncate(3 * self.request.n_episodes + SPARE);
+        by_type.episodes.truncate(n_episodes);
         Ok(by_type)
     }
 
