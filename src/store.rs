@@ -145,6 +145,13 @@ pub enum StoreError {
         /// Its log.
         log: PathBuf,
     },
+    /// The database is gone, and its log is not.
+    Vanished {
+        /// The database.
+        path: PathBuf,
+        /// Its log.
+        log: PathBuf,
+    },
     /// SQLite would keep a database of this path in no file.
     Nowhere {
         /// The path.
@@ -235,6 +242,7 @@ impl fmt::Display for StoreError {
             | StoreError::Unkept { .. }
             | StoreError::Orphaned { .. }
             | StoreError::Emptied { .. }
+            | StoreError::Vanished { .. }
             | StoreError::Nowhere { .. }
             | StoreError::Linked { .. }
             | StoreError::Mounted { .. } => self.fmt_identity(f),
@@ -313,6 +321,15 @@ impl StoreError {
                 f,
                 "`{}` was emptied, and what was written last is in `{}`; read what can be read: \
                  remindb salvage {} --out NEW.db, or move the log away to begin anew",
+                path.display(),
+                log.display(),
+                path.display()
+            ),
+            StoreError::Vanished { path, log } => write!(
+                f,
+                "`{}` is gone, and what was written last is in `{}`; put the database back, or \
+                 read what can be read: remindb salvage {} --out NEW.db, or move the log away to \
+                 begin anew",
                 path.display(),
                 log.display(),
                 path.display()
@@ -403,6 +420,7 @@ impl StoreError {
             | StoreError::Unkept { .. }
             | StoreError::Orphaned { .. }
             | StoreError::Emptied { .. }
+            | StoreError::Vanished { .. }
             | StoreError::Linked { .. }
             | StoreError::Mounted { .. }
             | StoreError::TooOld { .. }

@@ -26,8 +26,12 @@ pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), Store
             check_companions(path)?;
             file_identity_check::check_links(path, &it)
         }
-        (Err(_), IfMissing::Refuse) => Err(StoreError::Missing { path: path.to_owned() }),
+        (Err(_), IfMissing::Refuse) => {
+            wal_check::check_missing(path)?;
+            Err(StoreError::Missing { path: path.to_owned() })
+        }
         (Err(_), IfMissing::Create) => {
+            wal_check::check_missing(path)?;
             let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
             match folder {
                 Some(folder) if !folder.is_dir() => {

@@ -20,6 +20,9 @@ const RIVALS_WAIT: Duration = Duration::from_secs(10);
 /// Longest wait of each of several attempts.
 const ATTEMPT_WAIT: Duration = Duration::from_millis(60);
 
+/// Symbolic links followed from one to the next, as many as systems allow.
+const LINKS_MAX: usize = 40;
+
 /// Refuses a database that another process has open and whose log or index was deleted, and an
 /// emptied one, whose log SQLite would delete.
 pub(super) fn check(path: &Path) -> Result<(), StoreError> {
@@ -38,6 +41,28 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     }
     let missing = if log.exists() { index } else { log };
     Err(StoreError::Orphaned { path: path.to_owned(), missing })
+}
+
+/// Refuses a missing database whose log is still there: SQLite would delete the log.
+pub(super) fn check_missing(path: &Path) -> Result<(), StoreError> {
+    let database = link_target(path);
+    let log = with_suffix(&database, "-wal");
+    let has_bytes = |it: &Path| fs::metadata(it).is_ok_and(|it| it.is_file() && 0 < it.len());
+    // The log is looked at first: a rival that makes the memory makes the database before it.
+    match has_bytes(&log) && !has_bytes(&database) {
+        true => Err(StoreError::Vanished { path: database, log }),
+        false => Ok(()),
+    }
+}
+
+/// Returns where a symbolic link leads, even if nothing is there.
+fn link_target(path: &Path) -> PathBuf {
+    let mut target = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let Ok(next) = fs::read_link(&target) else { break };
+        target = target.parent().unwrap_or(Path::new("")).join(next);
+    }
+    target
 }
 
 /// Returns `path` with `suffix` at the end of its name.

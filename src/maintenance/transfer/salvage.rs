@@ -42,7 +42,11 @@ pub(crate) fn salvage(
     now: Millis,
     progress: ProgressFn<'_>,
 ) -> Result<SalvageReport, TransferError> {
-    check_there(damaged, "database")?;
+    match check_there(damaged, "database") {
+        // All of a small memory can be in its log.
+        Ok(()) | Err(TransferError::Store(StoreError::Vanished { .. })) => (),
+        Err(error) => return Err(error),
+    }
     let draft = AtomicFile::of(out, IfExists::Refuse)?;
     let copy = AtomicFile::of(&with_suffix(out, ".damaged"), IfExists::Refuse)?;
     copy_still(damaged, copy.path())?;

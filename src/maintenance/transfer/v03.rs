@@ -146,7 +146,11 @@ pub(super) fn copy_still(from: &Path, to: &Path) -> Result<(), TransferError> {
     };
     for _ in 0..TRIES_MAX {
         let before = stat();
-        fs::copy(from, to).on("read", from)?;
+        match (before.0.is_none(), before.1.is_some()) {
+            // Of a database that is gone, the log is read beside an empty file.
+            (true, true) => fs::write(to, "").on("write", to)?,
+            _ => fs::copy(from, to).map(drop).on("read", from)?,
+        }
         match log.exists() {
             true => fs::copy(&log, with_suffix(to, LOG)).map(drop).on("read", &log)?,
             // Left by an earlier try.

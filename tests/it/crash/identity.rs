@@ -247,6 +247,52 @@ fn the_log_of_an_emptied_database_is_kept_and_salvaged() {
     acknowledged.check(&folder, "new.db");
 }
 
+/// SQLite deletes the log of a database that it makes anew.
+#[test]
+fn the_log_of_a_missing_database_is_kept_and_salvaged() {
+    let folder = Folder::new().file("notes/a.md", "A note.\n");
+    let mut acknowledged = Acknowledged::default();
+    let mut client = server(&folder, "m.db");
+    for nth in 0..3 {
+        acknowledged.write(&mut client, format!("In the log, {nth}."));
+    }
+    fs::rename(folder.path("m.db"), folder.path("aside.db")).unwrap();
+    assert!(!acknowledged.write(&mut client, "After.".to_owned()));
+    let log = fs::read(folder.path("m.db-wal")).unwrap();
+    let is_refused_with_the_log_kept = || {
+        for args in [
+            ["serve"].as_slice(),
+            &["remember", "more", "--type", "core"],
+            &["compile", "notes"],
+            &["ingest", "more"],
+            &["search", "log"],
+            &["doctor"],
+            &["restore", "aside.db"],
+        ] {
+            let ran = folder.run(args.iter().chain(&["--db", "m.db"]));
+            assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stdout);
+            let says = "`m.db` is gone, and what was written last is in `m.db-wal`; put the";
+            assert!(ran.stderr.contains(says), "{args:?}: {}", ran.stderr);
+        }
+        assert!(!folder.path("m.db").exists());
+        assert!(fs::read(folder.path("m.db-wal")).unwrap() == log);
+    };
+    is_refused_with_the_log_kept();
+    drop(client.kill());
+    is_refused_with_the_log_kept();
+    folder.ok(["salvage", "m.db", "--out", "new.db"]);
+    acknowledged.check(&folder, "new.db");
+    fs::rename(folder.path("aside.db"), folder.path("m.db")).unwrap();
+    acknowledged.check(&folder, "m.db");
+}
+
+#[test]
+fn an_empty_log_without_a_database_is_no_hindrance() {
+    let folder = Folder::new().file("notes/a.md", "A note.\n").file("m.db-wal", "");
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    assert!(folder.ok(["search", "note", "--db", "m.db"]).contains("A note."));
+}
+
 /// Other processes make the database smaller while a server has it open, and it grows again.
 #[test]
 fn a_database_that_others_make_smaller_is_not_called_shortened() {
