@@ -288,8 +288,8 @@ fn episode_fields(new: &NewEpisode, now: Millis) -> Map<String, Value> {
     fields
 }
 
-/// Returns the episode that says the same already. One whose fact is closed does not count, since
-/// what it said may hold again, nor one whose fact says something else by now.
+/// Returns the episode that says the same already. One whose fact is closed or forgotten does not
+/// count, since what it said may hold again, nor one whose fact says something else by now.
 fn equal_episode(
     batch: &Batch<'_>,
     new: &NewEpisode,
@@ -314,6 +314,10 @@ fn equal_episode(
             continue;
         }
         let fact = fact_of(batch, &episode)?;
+        let has_subject = new.fact.subject.is_some() || !episode.linked("mentions").is_empty();
+        if new.kind == "fact" && fact.is_none() && has_subject {
+            continue;
+        }
         if let Some(fact) = &fact
             && !(is_current_fact(fact, now)
                 && has_terms(fact, new)

@@ -1,4 +1,5 @@
 use super::*;
+use crate::memory::edits::ForgetChildrenMode;
 
 #[test]
 fn an_episode_is_a_node_of_the_log_with_what_it_mentions() {
@@ -213,4 +214,20 @@ fn undoing_takes_everything_back() {
     );
     case.memory.rollback(1, false).unwrap();
     assert_eq!(case.tree(), before);
+}
+
+#[test]
+fn a_fact_that_was_forgotten_is_stated_when_it_is_said_again() {
+    let case = Case::new();
+    let jug = |text: &str| {
+        let item = json!({"content": text, "kind": "fact", "subject": "jug", "attribute": "size"});
+        case.remember(item)["results"][0].clone()
+    };
+    let first = jug("The jug holds one litre.");
+    let forgotten = first["fact"].as_str().unwrap();
+    case.memory.forget(forgotten, ForgetChildrenMode::Strict).unwrap();
+    let again = jug("The jug holds one litre.");
+    assert!(again["fact"].is_string(), "{again}");
+    assert_eq!(jug("The jug holds one litre.")["created"], false);
+    assert!(jug("The jug holds two litres.")["conflict"].is_string());
 }
