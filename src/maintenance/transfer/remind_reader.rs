@@ -3,7 +3,7 @@
 //! The source is never written to; a database is copied first. Records are objects as their writer
 //! had them, in lists by their kind. A record that is no object, or unreadable, is counted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -130,7 +130,21 @@ impl RemindRecords {
                 records.add(&name, record.clone());
             }
         }
+        records.add_fact_fields(&export["fact_fields"]);
         Ok(records)
+    }
+
+    /// Adds to the facts the fields that stand beside them, since Remind allows no others.
+    fn add_fact_fields(&mut self, fields: &Value) {
+        let fields = fields.as_array().into_iter().flatten().filter_map(Value::as_object);
+        let by_id: HashMap<&str, &RemindRecord> =
+            fields.filter_map(|it| Some((it.get("id")?.as_str()?, it))).collect();
+        for fact in self.lists.get_mut("facts").into_iter().flatten() {
+            let own = fact.get("id").and_then(Value::as_str).and_then(|it| by_id.get(it));
+            if let Some(own) = own {
+                fact.extend((*own).clone());
+            }
+        }
     }
 
     fn of_folder(folder: &Path) -> Result<RemindRecords, TransferError> {

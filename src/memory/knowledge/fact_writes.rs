@@ -156,6 +156,19 @@ fn add_fact(
     add_node(batch, added, NewNodeParent::Node(cluster.record.key), now)
 }
 
+/// Returns the cluster of a subject, the eldest of several; it is made if there is none.
+pub(super) fn cluster_of(
+    batch: &mut Batch<'_>,
+    subject: &mut FactSubject,
+    topic: Option<&KnowledgeNode>,
+    now: Millis,
+) -> Result<KnowledgeNode, MemoryError> {
+    match subject.find_clusters(batch)?.into_iter().next() {
+        Some(cluster) => Ok(cluster),
+        None => add_cluster(batch, subject.name(), topic, now),
+    }
+}
+
 /// Adds the cluster of a subject.
 fn add_cluster(
     batch: &mut Batch<'_>,

@@ -53,7 +53,7 @@ pub(crate) fn export_remind(
     let episodes = rows(reader, NodeType::Episode)?;
     let episodes: Vec<Value> =
         episodes.iter().map(|it| episode(it, &names, &mut derived)).collect();
-    let facts = facts(reader, &names, &mut derived)?;
+    let mut facts = facts(reader, &names, &mut derived)?;
     let concepts = concepts(reader, &names, &mut derived, &facts)?;
     let entities = rows(reader, NodeType::Entity)?;
     let mut entities: Vec<Value> =
@@ -72,6 +72,7 @@ pub(crate) fn export_remind(
         n_entities: entities.len(),
         n_conflicts: conflicts.len(),
     };
+    let fact_fields = facts.iter_mut().map(take_own_fields).collect();
     let DerivedRecords { mentions, evidence, relations, entity_relations, labels, .. } = derived;
     let lists = [
         ("entities", entities),
@@ -87,10 +88,25 @@ pub(crate) fn export_remind(
         ("events", Vec::new()),
         ("metadata", Vec::new()),
     ];
-    Ok(write(out, &lists, &topics).map(|()| counts))
+    let own_lists = [("topics", topics), ("fact_fields", fact_fields)];
+    Ok(write(out, &lists, &own_lists).map(|()| counts))
 }
 
-fn write(out: &mut dyn Write, lists: &[(&str, Vec<Value>)], topics: &[Value]) -> io::Result<()> {
+/// Takes the fields out of a fact that Remind refuses, and returns them as a record of our own.
+fn take_own_fields(fact: &mut Value) -> Value {
+    let mut own = json!({"id": fact["id"]});
+    for name in ["subject", "deleted_at"] {
+        own[name] = fact.as_object_mut().and_then(|it| it.shift_remove(name)).into();
+    }
+    own
+}
+
+/// Writes the lists of Remind, and beside them those of our own, which it ignores there.
+fn write(
+    out: &mut dyn Write,
+    lists: &[(&str, Vec<Value>)],
+    own_lists: &[(&str, Vec<Value>)],
+) -> io::Result<()> {
     write!(out, "{{\"version\":4,\"mode\":\"portable\",\"records\":{{")?;
     for (nth, (name, list)) in lists.iter().enumerate() {
         write!(out, "{}\n\"{name}\":[", if nth == 0 { "" } else { "," })?;
@@ -99,7 +115,10 @@ fn write(out: &mut dyn Write, lists: &[(&str, Vec<Value>)], topics: &[Value]) ->
         }
         write!(out, "]")?;
     }
-    writeln!(out, "}},\n\"topics\":{},", Value::from(topics))?;
+    writeln!(out, "}},")?;
+    for (name, list) in own_lists {
+        writeln!(out, "\"{name}\":{},", Value::from(list.as_slice()))?;
+    }
     // Readers of version 3 look for these.
     writeln!(out, "\"concepts\":[],\"episodes\":[],\"entities\":[]}}")?;
     out.flush()

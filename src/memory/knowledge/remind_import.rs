@@ -144,6 +144,7 @@ impl KnowledgeImporter<'_, '_, '_> {
             self.concept(concept, &labels)?;
             self.facts_of(concept, &facts)?;
         }
+        self.facts_without_cluster(records.list("facts"))?;
         let connections = episodes_concepts_facts::EpisodeEdges::of(records);
         for episode in records.list("episodes") {
             self.episode(episode, &labels, &connections)?;

@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 use super::record_values::{LabelsByOwnerId, RecordValues, labels_of};
 use super::{KnowledgeImporter, RecordNode};
 use crate::maintenance::transfer::{RemindRecord, RemindRecords};
-use crate::memory::knowledge::contradicting_facts::{add_key, statement_key};
+use crate::memory::knowledge::contradicting_facts::{FactSubject, add_key, statement_key};
+use crate::memory::knowledge::fact_writes::cluster_of;
 use crate::memory::knowledge::node_writes::{NewNodeParent, add_edge, edge, find_node};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
@@ -147,6 +148,33 @@ impl KnowledgeImporter<'_, '_, '_> {
                 fact.insert(name.to_owned(), record.text(of).into());
             }
             self.fact(&fact, &subject, below())?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the facts whose clusters are not there below those of their subjects.
+    pub(super) fn facts_without_cluster(
+        &mut self,
+        facts: &[RemindRecord],
+    ) -> Result<(), MemoryError> {
+        for fact in facts {
+            if fact.text("cluster_id").is_some_and(|it| self.ids.contains_key(it)) {
+                continue;
+            }
+            let entity = match subject_of(fact) {
+                Some(subject) => self.entity(&subject)?,
+                None => None,
+            };
+            let entity = entity.map(|it| find_node(self.batch, &it.to_string())).transpose()?;
+            let Some(entity) = entity.flatten() else {
+                let origin = fact.text("id").unwrap_or("(without an id)");
+                self.refuse("facts", origin, "its cluster is not there, and it names no entity");
+                continue;
+            };
+            let mut subject = FactSubject::of(&entity);
+            let cluster = cluster_of(self.batch, &mut subject, None, self.now)?;
+            let below = NewNodeParent::Node(cluster.record.key);
+            self.fact(fact, subject.name(), below)?;
         }
         Ok(())
     }

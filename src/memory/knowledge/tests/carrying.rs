@@ -4,19 +4,23 @@ use super::*;
 use crate::maintenance::transfer::RemindRecords;
 
 impl Case {
-    fn import(&self, export: &str) {
+    fn import(&self, export: &str) -> KnowledgeImportReport {
         let path = self.folder.path().join("export.json");
         std::fs::write(&path, export).unwrap();
         let records = RemindRecords::read(&path, &self.folder.path().join("memory.db")).unwrap();
-        self.memory.import_remind(records, "import", &mut |_, _| ()).unwrap();
+        self.memory.import_remind(records, "import", &mut |_, _| ()).unwrap()
+    }
+
+    fn export(&self) -> String {
+        let mut export = Vec::new();
+        self.memory.read(|it| export_remind(it, &mut export)).unwrap().unwrap();
+        String::from_utf8(export).unwrap()
     }
 
     /// A memory of what this one exports.
     fn carried(&self) -> Case {
-        let mut export = Vec::new();
-        self.memory.read(|it| export_remind(it, &mut export)).unwrap().unwrap();
         let case = Case::new();
-        case.import(std::str::from_utf8(&export).unwrap());
+        case.import(&self.export());
         case
     }
 }
@@ -77,6 +81,54 @@ fn facts_keep_their_subject_elsewhere() {
     let third = twice.remember(of_gateway("The gateway listens on port 3.", "port"));
     assert!(third["results"][0]["conflict"].is_string(), "{third}");
     assert_eq!(twice.tree().matches("Facts about").count(), 1, "{}", twice.tree());
+}
+
+/// Remind refuses a fact with any other key.
+const KEYS_OF_FACTS: [&str; 12] = [
+    "id",
+    "cluster_id",
+    "statement",
+    "attribute",
+    "entity_ids",
+    "valid_from",
+    "valid_to",
+    "superseded_by",
+    "asserted_by",
+    "source_ref",
+    "source_episode_id",
+    "created_at",
+];
+
+#[test]
+fn facts_are_exported_with_the_keys_that_remind_knows() {
+    let case = Case::new();
+    case.remember(of_gateway("The gateway listens on port 1.", "port"));
+    let export: Value = serde_json::from_str(&case.export()).unwrap();
+    let fact = export["records"]["facts"][0].as_object().unwrap();
+    assert_eq!(fact.keys().map(String::as_str).collect::<Vec<_>>(), KEYS_OF_FACTS);
+}
+
+#[test]
+fn facts_without_their_cluster_come_below_that_of_their_subject() {
+    let case = Case::new();
+    case.remember(of_gateway("The gateway listens on port 1.", "port"));
+    let fact = |id: &str, statement: &str, entities: Value| json!({"id": id, "cluster_id": "gone", "statement": statement, "entity_ids": entities});
+    let facts = json!([
+        fact("f1", "The gateway listens on port 2.", json!(["subject:gateway"])),
+        fact("f2", "The kettle is red.", json!(["tool:kettle"])),
+        fact("f3", "It is blue.", json!([])),
+    ]);
+    let export = json!({"version": 4, "records": {"facts": facts}}).to_string();
+    let report = case.import(&export);
+    assert_eq!(report.added["facts"], 2);
+    assert_eq!(report.refused, ["facts/f3: its cluster is not there, and it names no entity"]);
+    assert_eq!(case.import(&export).added, Default::default());
+    let tree = case.tree();
+    for title in ["Facts about gateway", "Facts about kettle"] {
+        assert_eq!(tree.matches(title).count(), 1, "{title} in\n{tree}");
+    }
+    let told = case.facts_told(json!({"query": "gateway port", "episodes": 0}));
+    assert_eq!(told.len(), 2, "{told:?}");
 }
 
 #[test]
