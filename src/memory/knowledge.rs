@@ -24,6 +24,7 @@ mod remember_request;
 pub(crate) mod remind_compat;
 mod remind_export;
 mod remind_import;
+mod stated_facts;
 mod worksheets;
 
 #[cfg(test)]

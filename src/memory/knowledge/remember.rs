@@ -12,6 +12,7 @@ use super::node_writes::{
     KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, find_node,
 };
 use super::remember_request::{NewEpisode, NewEpisodeOrMemory, RememberRequest, other_request};
+use super::stated_facts::stated_fact;
 use crate::memory::Memory;
 use crate::memory::typed::{MemoryError, NewMemory, StoreRequest};
 use crate::model::clock::Millis;
@@ -313,7 +314,7 @@ fn equal_episode(
         {
             continue;
         }
-        let fact = fact_of(batch, &episode)?;
+        let fact = stated_fact(batch, &episode)?;
         let has_subject = new.fact.subject.is_some() || !episode.linked("mentions").is_empty();
         if new.kind == "fact" && fact.is_none() && has_subject {
             continue;
@@ -330,19 +331,6 @@ fn equal_episode(
             fact: fact.map(|it| it.id().to_string()),
             ..RememberOutcome::default()
         }));
-    }
-    Ok(None)
-}
-
-/// Returns the fact that an episode states.
-fn fact_of(
-    batch: &Batch<'_>,
-    episode: &KnowledgeNode,
-) -> Result<Option<KnowledgeNode>, MemoryError> {
-    for id in episode.linked("supports") {
-        if let Some(node) = find_node(batch, id)?.filter(|it| it.is_a(NodeType::Fact)) {
-            return Ok(Some(node));
-        }
     }
     Ok(None)
 }

@@ -21,6 +21,7 @@ mod questions;
 mod recalling;
 mod remembering;
 mod reviewing;
+mod stating;
 
 /// A memory at a folder of its own, with a clock that tests set.
 struct Case {

@@ -9,6 +9,7 @@ use crate::memory::knowledge::conflict_writes::{
     ConflictEnd, DISPUTES, close, end_conflict, open_conflict,
 };
 use crate::memory::knowledge::node_writes::{KnowledgeNode, add_edge, edge, set_fields};
+use crate::memory::knowledge::stated_facts::stated_fact;
 use crate::model::kind_specs::knowledge::{CONFLICT_STATES, SEVERITIES};
 use crate::model::tree::NodeType;
 use crate::store::Batch;
@@ -16,7 +17,8 @@ use crate::store::Batch;
 /// Types of nodes that can be superseded and contradict each other.
 const STATEMENTS: [NodeType; 3] = [NodeType::Fact, NodeType::Concept, NodeType::Episode];
 
-/// Returns two different statements of one type that both stand.
+/// Returns two different statements of one type that both stand; a fact in place of an episode that
+/// states it.
 fn statements(
     changeset: &ChangesetContext<'_>,
     batch: &Batch<'_>,
@@ -25,7 +27,10 @@ fn statements(
 ) -> KnowledgeResult<[KnowledgeNode; 2]> {
     let node = |key: &str| {
         let id = given.required(key, given.text(key, ID_CHARS_MAX)?)?;
-        let node = changeset.node_to_change(batch, given, key, id)?;
+        let mut node = changeset.node_to_change(batch, given, key, id)?;
+        if let Some(fact) = stated_fact(batch, &node)? {
+            node = changeset.node_to_change(batch, given, key, &fact.id().to_string())?;
+        }
         if !STATEMENTS.contains(&node.record.node_type) {
             let why = format!(
                 "names a {}; facts, concepts and episodes can contradict",
@@ -103,7 +108,12 @@ pub(super) fn resolve(
 ) -> KnowledgeResult<OperationOutcome> {
     let mut conflict = open_one(changeset, batch, given)?;
     let winner = given.required("winner", given.text("winner", ID_CHARS_MAX)?)?;
-    let winner = changeset.node(batch, given, "winner", winner)?;
+    let mut winner = changeset.node(batch, given, "winner", winner)?;
+    if let Some(fact) = stated_fact(batch, &winner)?
+        && !conflict.linked(DISPUTES).contains(&winner.id().to_string().as_str())
+    {
+        winner = fact;
+    }
     if !conflict.linked(DISPUTES).contains(&winner.id().to_string().as_str()) {
         let known = conflict.linked(DISPUTES).join(", ");
         let why = format!("names `{}`, which is none of {known}", winner.id());

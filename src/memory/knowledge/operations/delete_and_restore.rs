@@ -1,4 +1,4 @@
-//! The operations `delete` and `restore`: hidden, with the facts of a cluster, and shown again.
+//! The operations `delete` and `restore`: hidden, with their facts, and shown again.
 
 use serde_json::{Map, Value};
 
@@ -9,6 +9,7 @@ use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_context::ChangesetContext;
 use crate::memory::knowledge::entity_resolution::named_as;
 use crate::memory::knowledge::node_writes::{KnowledgeNode, set_fields};
+use crate::memory::knowledge::stated_facts::fact_stated_alone;
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 
@@ -95,10 +96,11 @@ pub(super) fn restore(
     Ok(OperationOutcome::of(node.id()))
 }
 
-/// Returns the facts of a cluster, which are hidden and shown with it.
+/// Returns the facts that are hidden and shown with a node: those of a cluster, and the one that an
+/// episode states alone.
 fn facts_of(batch: &Batch<'_>, node: &KnowledgeNode) -> KnowledgeResult<Vec<KnowledgeNode>> {
     if !node.is_a(NodeType::Concept) {
-        return Ok(Vec::new());
+        return Ok(fact_stated_alone(batch, node)?.into_iter().collect());
     }
     let mut facts = KnowledgeNode::all(batch.children_of(node.record.key)?)?;
     facts.retain(|it| it.is_a(NodeType::Fact));

@@ -181,11 +181,9 @@ fn a_value_that_was_edited_away_is_kept_when_it_is_said_again() {
     for edits_fact in [true, false] {
         let case = Case::new();
         let first = case.fact_of("gw", "Port is 1");
-        let (edited, again) = match edits_fact {
-            true => (&first["fact"], "Port is 1"),
-            false => (&first["id"], "Port is 2"),
-        };
+        let edited = if edits_fact { &first["fact"] } else { &first["id"] };
         case.apply(json!([{"op": "update", "id": edited, "content": "Port is 2"}]));
+        let again = "Port is 1";
         let second = case.fact_of("gw", again);
         assert_eq!(second["created"], true);
         assert_eq!(case.said_of(second["fact"].as_str().unwrap()).0, again);

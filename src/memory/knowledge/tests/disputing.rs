@@ -5,7 +5,7 @@ use crate::memory::ForgetChildrenMode;
 
 impl Case {
     /// Remembers a value of the gateway's port, and returns what became of it.
-    fn port(&self, text: &str, more: Value) -> Value {
+    pub(super) fn port(&self, text: &str, more: Value) -> Value {
         let mut args = json!({
             "content": text, "kind": "fact", "subject": "gateway", "attribute": "port",
         });

@@ -8,6 +8,7 @@ use crate::memory::knowledge::changeset_context::ChangesetContext;
 use crate::memory::knowledge::entity_resolution::{mentioned, named_as, topic_field, topic_named};
 use crate::memory::knowledge::node_writes::{KnowledgeNode, add_edge, edge, set_node};
 use crate::memory::knowledge::operations::lifecycle::ID_CHARS_MAX;
+use crate::memory::knowledge::stated_facts::reword_stated_fact;
 use crate::memory::typed::{UpdateRequest, rewrite};
 use crate::model::entity_extraction::{name_key, slug_of};
 use crate::model::identity::NodeId;
@@ -91,9 +92,10 @@ fn change(
         let mentions = mentioned(batch, &content, &entities.unwrap_or_default(), now)?;
         fields.insert("links".to_owned(), with_mentions(&node, &mentions));
     }
+    let is_kept_as_fact = is_reworded && reword_stated_fact(batch, &node, &content, now)?;
     let set = |it: &mut Map<String, Value>| {
         it.extend(fields);
-        if is_reworded {
+        if is_reworded && !is_kept_as_fact {
             // What it says now was not consolidated yet.
             it.shift_remove("processed_in");
         }
