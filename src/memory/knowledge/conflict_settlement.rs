@@ -54,7 +54,15 @@ fn end_settled(batch: &mut Batch<'_>, now: Millis) -> Result<(), MemoryError> {
         let statements = statements_of(batch, &conflict)?;
         let standing: Vec<&KnowledgeNode> =
             statements.iter().filter(|it| !it.is_hidden()).collect();
-        let is_between = |it: &&KnowledgeNode| standing.iter().any(|other| contradict(it, other));
+        let dismissed = dismissed_among(batch, &conflict, &standing)?;
+        let is_between = |it: &&KnowledgeNode| {
+            standing.iter().any(|other| {
+                let is_both = |ids: &BTreeSet<String>| {
+                    [it, other].iter().all(|one| ids.contains(&one.id().to_string()))
+                };
+                contradict(it, other) && !dismissed.iter().any(is_both)
+            })
+        };
         if standing.iter().any(is_between) {
             continue;
         }
@@ -71,6 +79,25 @@ fn contradict(a: &KnowledgeNode, b: &KnowledgeNode) -> bool {
         |it: &KnowledgeNode| ["subject", "attribute"].map(|key| it.text(key).map(normal_name));
     let is_comparable = a.is_a(NodeType::Fact) && terms(a) == terms(b);
     a.id() != b.id() && (!is_comparable || are_rivals(a, b))
+}
+
+/// Returns the ids of statements of a conflict between which contradictions were dismissed. Not
+/// those of a conflict that was dismissed as a whole: this one was opened by somebody since.
+fn dismissed_among(
+    batch: &Batch<'_>,
+    conflict: &KnowledgeNode,
+    standing: &[&KnowledgeNode],
+) -> Result<Vec<BTreeSet<String>>, MemoryError> {
+    let mut dismissed = Vec::new();
+    for statement in standing {
+        let mut conflicts = KnowledgeNode::all(batch.with_edge_to(statement.id(), &[DISPUTES])?)?;
+        conflicts.retain(|it| it.text("conflict") == Some(CONFLICT_STATES[2]));
+        dismissed.extend(conflicts.iter().map(|it| -> BTreeSet<String> {
+            it.linked(DISPUTES).into_iter().map(str::to_owned).collect()
+        }));
+    }
+    dismissed.retain(|ids| conflict.linked(DISPUTES).iter().any(|it| !ids.contains(*it)));
+    Ok(dismissed)
 }
 
 /// Returns the statement that is left of some, or the one that replaced all of them.

@@ -32,9 +32,8 @@ pub(super) struct NewFact<'a> {
     pub(super) token_count: u32,
     pub(super) subject: &'a FactSubject,
     pub(super) attribute: Option<&'a str>,
-    pub(super) valid_from: Millis,
-    pub(super) valid_to: Option<Millis>,
-    /// Whether it takes the place of current statements of its key.
+    pub(super) held: Validity,
+    /// Whether it takes the place of current statements that contradict it.
     pub(super) supersedes: bool,
     pub(super) mentions: &'a [NodeId],
     pub(super) topic: Option<&'a KnowledgeNode>,
@@ -62,7 +61,7 @@ pub(super) fn state_fact(
     if clusters.is_empty() {
         clusters.push(add_cluster(batch, subject.name(), new.topic, now)?);
     }
-    let held = Validity { from: Some(new.valid_from), to: new.valid_to };
+    let mut held = new.held;
     let keys = new.attribute.map_or(Vec::new(), |it| subject.keys(it));
     let (mut rivals, mut collisions) = (Vec::new(), Vec::new());
     if new.attribute.is_some() {
@@ -86,8 +85,25 @@ pub(super) fn state_fact(
         let fact = rivals.swap_remove(at);
         return Ok(FactOutcome { fact, conflict: None, collisions: Vec::new() });
     }
-    let fact = add_fact(batch, new, keys, &clusters[0], now)?;
+    if new.supersedes {
+        rivals.append(&mut collisions);
+        held.to = end_before_planned(&mut rivals, held, now);
+    }
+    let fact = add_fact(batch, &NewFact { held, ..*new }, keys, &clusters[0], now)?;
     settle_rivals(batch, new, fact, (rivals, collisions), now)
+}
+
+/// Takes out of the rivals of a fact that supersedes what is planned for a later time; returns the
+/// end of the fact, which is where that begins.
+fn end_before_planned(
+    rivals: &mut Vec<KnowledgeNode>,
+    held: Validity,
+    now: Millis,
+) -> Option<Millis> {
+    let is_planned =
+        |it: &mut KnowledgeNode| !it.validity().is_begun(now) && held.from < it.time("valid_from");
+    let planned: Vec<KnowledgeNode> = rivals.extract_if(.., is_planned).collect();
+    planned.iter().filter_map(|it| it.time("valid_from")).chain(held.to).min()
 }
 
 /// Closes the rivals of a new fact, or contests all of them.
@@ -100,7 +116,7 @@ fn settle_rivals(
 ) -> Result<FactOutcome, MemoryError> {
     if new.supersedes {
         for old in &mut rivals {
-            close(batch, old, fact.id(), new.valid_from, now)?;
+            close(batch, old, fact.id(), new.held.from.unwrap_or(now), now)?;
         }
         let links: Vec<Value> =
             rivals.iter().map(|it| edge("supersedes", it.id(), 1.0, None)).collect();
@@ -115,7 +131,7 @@ fn settle_rivals(
         rivals.push(fact.clone());
         conflict = Some(open_conflict(batch, &mut rivals, "medium", None, now)?);
         fact = rivals.pop().unwrap_or(fact);
-    } else if !candidates.is_empty() && !new.supersedes {
+    } else if !candidates.is_empty() {
         collisions = candidates.iter().map(KnowledgeNode::id).collect();
         candidates.push(fact.clone());
         conflict = Some(open_conflict(batch, &mut candidates, "low", None, now)?);
@@ -144,8 +160,8 @@ fn add_fact(
     if !keys.is_empty() {
         fields.insert("names".to_owned(), keys.into());
     }
-    fields.insert("valid_from".to_owned(), new.valid_from.0.into());
-    fields.insert("valid_to".to_owned(), new.valid_to.map(|it| it.0).into());
+    fields.insert("valid_from".to_owned(), new.held.from.map(|it| it.0).into());
+    fields.insert("valid_to".to_owned(), new.held.to.map(|it| it.0).into());
     new.mentions.iter().for_each(|it| add_edge(&mut fields, edge("mentions", *it, 1.0, None)));
     let added = NewKnowledgeNode {
         node_type: NodeType::Fact,

@@ -19,6 +19,7 @@ use crate::model::clock::Millis;
 use crate::model::entity_extraction::normal_name;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::NodeType;
+use crate::model::validity::Validity;
 use crate::store::{Batch, RequestReceipt};
 use crate::text::tokens;
 
@@ -231,8 +232,7 @@ fn remember_episode(
             token_count,
             subject: &subject,
             attribute: new.fact.attribute.as_deref(),
-            valid_from: new.fact.valid_from.unwrap_or(at),
-            valid_to: new.fact.valid_to,
+            held: held_by(new, at),
             supersedes: new.fact.supersedes,
             mentions: &mentions,
             topic: topic.as_ref(),
@@ -265,6 +265,14 @@ fn remember_episode(
         collisions: stated
             .map_or(Vec::new(), |it| it.collisions.iter().map(NodeId::to_string).collect()),
     })
+}
+
+/// Returns the time in which a fact holds: from now on unless something else is said. What was over
+/// by then began at a time that nobody told.
+fn held_by(new: &NewEpisode, at: Millis) -> Validity {
+    let to = new.fact.valid_to;
+    let from = new.fact.valid_from.or(to.is_none_or(|it| at < it).then_some(at));
+    Validity { from, to }
 }
 
 fn episode_fields(new: &NewEpisode, now: Millis) -> Map<String, Value> {

@@ -105,6 +105,42 @@ fn what_supersedes_a_value_with_an_end_ends_it_earlier() {
 }
 
 #[test]
+fn a_value_that_supersedes_holds_until_the_one_that_is_planned() {
+    let case = Case::new();
+    let from = |day: &str| json!({"valid_from": day, "supersede": true});
+    case.port("The gateway listens on port 1.", from("2026-01-01"));
+    let planned = case.port("The gateway listens on port 3.", from("2027-01-01"));
+    let step = case.port("The gateway listens on port 2.", from("2026-12-01"));
+    let [planned, step] = [planned, step].map(|it| it["fact"].as_str().unwrap().to_owned());
+    assert_eq!(case.field(&step, "valid_to"), case.field(&planned, "valid_from"));
+    for (as_of, port) in [("2026-11-30", 1), ("2026-12-31", 2), ("2027-06-01", 3)] {
+        let then = json!({"query": ASKED, "as_of": as_of});
+        let told = format!("current The gateway listens on port {port}.");
+        assert_eq!(case.facts_told(then), [told], "{as_of}");
+    }
+}
+
+#[test]
+fn a_value_without_an_attribute_supersedes_other_values_of_its_subject() {
+    let case = Case::new();
+    let fact = |text: &str, more: bool| json!({"content": text, "kind": "fact", "subject": "relay", "supersede": more});
+    let first = case.remember(fact("The relay timeout is 30 s.", false))["results"][0].clone();
+    let second = case.remember(fact("The relay timeout is 60 s.", true))["results"][0].clone();
+    assert_eq!(second["conflict"], Value::Null);
+    assert_eq!(case.field(first["fact"].as_str().unwrap(), "superseded_by"), second["fact"]);
+}
+
+#[test]
+fn a_value_that_is_over_began_at_a_time_that_nobody_told() {
+    let case = Case::new();
+    let over = case.port("The gateway listens on port 1.", json!({"valid_to": "2026-06-01"}));
+    assert_eq!(case.field(over["fact"].as_str().unwrap(), "valid_from"), Value::Null);
+    let then = |day: &str| case.facts_told(json!({"query": ASKED, "as_of": day}));
+    assert_eq!(then("2026-05-01"), ["current The gateway listens on port 1."]);
+    assert_eq!(then("2026-07-01"), [] as [String; 0]);
+}
+
+#[test]
 fn a_value_that_lost_a_conflict_to_an_older_one_never_held() {
     let case = Case::new();
     let from = |day: &str| json!({"valid_from": day});
@@ -242,6 +278,18 @@ fn a_dismissed_contradiction_is_not_raised_again() {
     assert_eq!(case.field(&first, "contested"), Value::Null);
     assert_eq!(case.field(&second, "contested"), Value::Null);
     assert_eq!(case.tree().matches("[conflict]").count(), 1);
+}
+
+#[test]
+fn what_was_dismissed_is_raised_by_no_third_value_that_is_gone() {
+    let case = Case::new();
+    let [first, second, conflict] = case.disputed_ports();
+    case.apply(json!([{"op": "dismiss", "id": conflict}]));
+    let third = case.port("The gateway listens on port 3.", json!({}));
+    case.apply(json!([{"op": "delete", "id": third["fact"]}]));
+    case.check_settled(third["conflict"].as_str().unwrap(), None, &[&first, &second]);
+    let done = case.apply(json!([{"op": "conflict", "a": first, "b": second}]));
+    assert_eq!(case.field(&id(&done, 0), "conflict"), "open", "somebody says so");
 }
 
 #[test]
