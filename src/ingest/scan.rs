@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
@@ -218,6 +218,15 @@ pub(crate) fn relative_path(root: &Path, path: &Path) -> Option<String> {
     let segments = path.strip_prefix(root).ok()?.components();
     let segments: Option<Vec<&str>> = segments.map(|it| it.as_os_str().to_str()).collect();
     Some(segments?.join("/"))
+}
+
+/// Returns whether a stored path names a file below its root, wherever the root is.
+pub(crate) fn is_below_root(path: &str) -> bool {
+    let is_name = |it: &str| !matches!(it, "" | "." | "..");
+    let is_plain = |it: Component<'_>| matches!(it, Component::Normal(_));
+    !path.contains('\0')
+        && path.split('/').all(is_name)
+        && Path::new(path).components().all(is_plain)
 }
 
 /// Opens a regular file and returns its size, too. It refuses a file that became a link since the

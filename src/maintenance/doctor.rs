@@ -4,6 +4,7 @@
 //! only be compared with the text by a command in the form of an `INSERT`, which is why a copy of
 //! it in a temporary table gets that command.
 
+mod file_paths;
 mod invalid_utf8_texts;
 mod next_keys_single_rows;
 mod repairs;
@@ -118,6 +119,7 @@ const CHECKS: &[(&str, CheckFn)] = &[
     ("text_encoding", invalid_utf8_texts::examine),
     ("single_rows", next_keys_single_rows::single_rows),
     ("row_keys", next_keys_single_rows::keys),
+    ("file_paths", file_paths::examine),
     ("node_rows", node_rows),
     ("history_rows", history_rows),
     ("heat_rows", heat_rows),

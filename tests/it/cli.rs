@@ -135,6 +135,7 @@ fn doctor_reports_every_check() {
         ✓ text_encoding        every text is UTF-8
         ✓ single_rows          the memory's clock and counters are there
         ✓ row_keys             there is room for the keys of new rows
+        ✓ file_paths           1 files are below their roots
         ✓ node_rows            4 nodes can be read
         ✓ history_rows         4 changes can be read
         ✓ heat_rows            every node has a temperature
@@ -165,6 +166,7 @@ fn doctor_reports_every_check() {
         ✓ text_encoding        every text is UTF-8
         ✓ single_rows          the memory's clock and counters are there
         ✓ row_keys             there is room for the keys of new rows
+        ✓ file_paths           1 files are below their roots
         ✓ node_rows            4 nodes can be read
         ✓ history_rows         4 changes can be read
         ✓ heat_rows            every node has a temperature

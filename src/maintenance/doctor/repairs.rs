@@ -9,7 +9,7 @@ use std::path::Path;
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    CHECKS, SCHEMA_OBJECTS, compute_state_fingerprint, count, invalid_utf8_texts,
+    CHECKS, SCHEMA_OBJECTS, compute_state_fingerprint, count, file_paths, invalid_utf8_texts,
     next_keys_single_rows, run, schema_objects, text_hashes, typed_nodes,
 };
 use crate::model::clock::Millis;
@@ -41,6 +41,7 @@ const FIXES: &[(&str, RepairFn)] = &[
     ("fts5_sync", |conn, _| quiet(rebuild_index(conn))),
     ("text_encoding", |conn, _| invalid_utf8_texts::repair(conn)),
     ("single_rows", |conn, _| quiet(next_keys_single_rows::make_single_rows(conn))),
+    ("file_paths", |conn, _| file_paths::repair(conn)),
     // Rows that break the constraints of the table fail the integrity check as well.
     ("custom_views", |conn, _| quiet(typed_nodes::drop_broken_views(conn))),
     ("integrity_check", |conn, _| quiet(rebuild_indexes(conn))),

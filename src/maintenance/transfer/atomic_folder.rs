@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use super::atomic_file::sync_folder;
 use super::{AtomicFile, FileErrorContext, IfExists, TransferError};
+use crate::ingest::scan;
 use crate::store::rename_noreplace::rename_new;
 
 /// Names tried before giving up; each one taken is a draft of another process.
@@ -75,6 +76,13 @@ impl AtomicFolder {
         path: &str,
         fill: impl FnOnce(&mut File) -> Result<(), E>,
     ) -> Result<(), E> {
+        if !scan::is_below_root(path) {
+            let what = format!(
+                "`{}` leads out of the folder; nothing was written; see `remindb doctor`",
+                path.escape_debug()
+            );
+            return Err(TransferError::Refused(what).into());
+        }
         let full = self.draft.join(path);
         make_folder(&parent(&full)).on("write", &full)?;
         let file = AtomicFile::of(&full, IfExists::Refuse)?;
@@ -97,6 +105,9 @@ impl AtomicFolder {
         }
         check(&dest, self.if_there)?;
         let Some((last, others)) = self.files.split_last() else { return Ok(()) };
+        for file in self.files.iter().chain(stale) {
+            refuse_linked_folders(&dest, file)?;
+        }
         for file in &self.files {
             let full = dest.join(file);
             make_folder(&parent(&full)).on("write", &full)?;
@@ -151,6 +162,21 @@ fn check(dest: &Path, if_there: IfExists) -> Result<(), TransferError> {
     let is_draft = |it: &String| it.starts_with(".export.") && it.ends_with(".draft");
     if if_there == IfExists::Refuse && !names.iter().all(is_draft) {
         return Err(taken(dest));
+    }
+    Ok(())
+}
+
+/// Refuses a file below `dest` that is behind a link: it is not in the folder.
+fn refuse_linked_folders(dest: &Path, file: &Path) -> Result<(), TransferError> {
+    for folder in file.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty()) {
+        let full = dest.join(folder);
+        if full.is_symlink() {
+            let what = format!(
+                "`{}` is a link, and nothing behind it is changed; move it away",
+                full.display()
+            );
+            return Err(TransferError::Refused(what));
+        }
     }
     Ok(())
 }

@@ -149,3 +149,36 @@ fn only_regular_files_are_replaced_in_a_folder() {
     assert!(folder.path("out/tasks.jsonl").is_symlink());
     assert_eq!(fs::read(folder.path("out/index.json")).unwrap(), before);
 }
+
+#[test]
+fn nothing_behind_a_link_among_exported_memories_is_removed() {
+    for link in ["memories/archive", "memories/archive/2025"] {
+        let folder = Folder::new()
+            .file("elsewhere/learnings.jsonl", "{}\n")
+            .file("elsewhere/2025/learnings.jsonl", "{}\n");
+        folder.ok(["remember", "--type", "learning", "Tea is green.", "--db", "m.db"]);
+        folder.ok(["export", "--format", "agent-memory", "memories", "--db", "m.db"]);
+        let index = fs::read(folder.path("memories/index.json")).unwrap();
+        fs::create_dir_all(folder.path(link).parent().unwrap()).unwrap();
+        symlink(folder.path("elsewhere"), folder.path(link)).unwrap();
+        let ran = folder.run([
+            "export",
+            "--format",
+            "agent-memory",
+            "memories",
+            "--force",
+            "--db",
+            "m.db",
+        ]);
+        assert_eq!(
+            ran.stderr,
+            format!(
+                "remindb: `{link}` is a link, and nothing behind it is changed; move it away\n"
+            )
+        );
+        for name in ["elsewhere/learnings.jsonl", "elsewhere/2025/learnings.jsonl"] {
+            assert_eq!(fs::read_to_string(folder.path(name)).unwrap(), "{}\n");
+        }
+        assert_eq!(fs::read(folder.path("memories/index.json")).unwrap(), index);
+    }
+}

@@ -112,3 +112,38 @@ fn an_export_goes_to_an_empty_folder_only() {
     "#]]);
     assert_eq!(files(&folder, "full"), ["full/x.txt"]);
 }
+
+#[test]
+fn a_path_that_leads_out_of_the_folder_is_refused_and_repaired() {
+    for path in ["../home/a.md", "/tmp/remindb-absolute.md", "x/../../a.md"] {
+        let folder = Folder::new().file("notes/a.md", "# Do\n\nAs I say.\n");
+        folder.ok(["compile", "notes", "--db", "m.db"]);
+        folder.database("m.db").execute("UPDATE file SET path = ?1", [path]).unwrap();
+        let ran = folder.run(["export", "--format", "markdown", "out", "--db", "m.db"]);
+        assert_eq!(
+            ran.stderr,
+            format!(
+                "remindb: `{path}` leads out of the folder; nothing was written; see `remindb \
+                 doctor`\n"
+            )
+        );
+        assert!(!folder.path("out").exists());
+
+        let looked = folder.run(["doctor", "--db", "m.db"]).stdout;
+        let found =
+            format!("✗ file_paths           1 of 1 files are not below their root: `{path}`");
+        assert!(looked.contains(&found), "{looked}");
+        folder.ok(["export", "e.jsonl", "--db", "m.db"]);
+        for copy in [["import", "e.jsonl"], ["restore", "m.db"]] {
+            let ran = folder.run([copy[0], copy[1], "--db", "copy.db"]);
+            assert!(ran.stderr.contains("file_paths: 1 of 1 files"), "{}", ran.stderr);
+            assert!(!folder.path("copy.db").exists());
+        }
+        folder.ok(["salvage", "m.db", "--out", "salvaged.db"]);
+        folder.assert_healthy("salvaged.db");
+        folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        folder.assert_healthy("m.db");
+        folder.ok(["export", "--format", "markdown", "out", "--db", "m.db"]);
+        assert_eq!(files(&folder, "out").len(), 2);
+    }
+}
