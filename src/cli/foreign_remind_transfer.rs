@@ -39,27 +39,41 @@ pub(super) fn import(
         &mut |n_done, n_all| progress.note(n_done, n_all),
     );
     progress.clear();
-    let KnowledgeImportReport { added, known, left_out, refused, n_secrets, snapshot } = imported?;
-    for line in &refused {
+    let report = imported?;
+    for line in report.refused.iter().chain(&report.kept) {
         // The import is done, even if this cannot be written.
         let _ = writeln!(context.err, "{line}");
     }
-    let snapshot = snapshot.map_or("no snapshot".to_owned(), |it| format!("snapshot {it}"));
-    let (counts, db) = (counted(&added), db.display());
+    tell(&report, &form, db, context)?;
+    Ok(CommandOutcome::Done)
+}
+
+fn tell(
+    report: &KnowledgeImportReport,
+    form: &str,
+    db: &Path,
+    context: &mut CommandContext<'_>,
+) -> Result<(), CommandError> {
+    let snapshot = report.snapshot.map_or("no snapshot".to_owned(), |it| format!("snapshot {it}"));
+    let (counts, db) = (counted(&report.added), db.display());
     context.say(format_args!("imported ({form}): {counts}, {snapshot}, to {db}\n"))?;
-    if !known.is_empty() {
-        context.say(format_args!("already there: {}\n", counted(&known)))?;
+    if !report.known.is_empty() {
+        context.say(format_args!("already there: {}\n", counted(&report.known)))?;
     }
-    if !refused.is_empty() {
-        context.say(format_args!("refused: {}\n", refused.len()))?;
+    if !report.differing.is_empty() {
+        let differing = counted(&report.differing);
+        context.say(format_args!("different here, kept: {differing}\n"))?;
     }
-    if 0 < n_secrets {
-        context.say(format_args!("secrets replaced by markers: {n_secrets}\n"))?;
+    if !report.refused.is_empty() {
+        context.say(format_args!("refused: {}\n", report.refused.len()))?;
     }
-    for (what, n) in &left_out {
+    if 0 < report.n_secrets {
+        context.say(format_args!("secrets replaced by markers: {}\n", report.n_secrets))?;
+    }
+    for (what, n) in &report.left_out {
         context.say(format_args!("left out: {n} {what}\n"))?;
     }
-    Ok(CommandOutcome::Done)
+    Ok(())
 }
 
 /// Returns numbers with their nouns; those of 0 are left out.

@@ -40,6 +40,10 @@ pub(crate) struct KnowledgeImportReport {
     pub(crate) added: BTreeMap<&'static str, usize>,
     /// Records whose nodes were there already, by kind.
     pub(crate) known: BTreeMap<&'static str, usize>,
+    /// Records whose nodes were there already and say something else, by kind.
+    pub(crate) differing: BTreeMap<&'static str, usize>,
+    /// `LIST/ID: what differs` of each of them.
+    pub(crate) kept: Vec<String>,
     /// Parts that were left out, with their number.
     pub(crate) left_out: BTreeMap<String, usize>,
     /// `LIST/ID: reason` of each record that was not imported.
@@ -163,8 +167,7 @@ impl KnowledgeImporter<'_, '_, '_> {
 
     fn refuse(&mut self, list: &str, origin: &str, why: &str) {
         if self.report.refused.len() < REFUSED_MAX {
-            let origin = text::truncate_chars(&text::fold_whitespace(origin), 100);
-            self.report.refused.push(format!("{list}/{origin}: {why}"));
+            self.report.refused.push(about_record(list, origin, why));
         } else {
             self.leave_out("further records that were refused");
         }
@@ -285,6 +288,39 @@ impl KnowledgeImporter<'_, '_, '_> {
         Ok(node.filter(|it| it.is_a(node_type)).map(|it| it.id()))
     }
 
+    /// Returns whether the node of a record is there already. One that says something else than
+    /// the record is kept as it is, and told.
+    fn is_there(
+        &mut self,
+        (list, node_type): (&'static str, NodeType),
+        origin: &str,
+        content: Option<&str>,
+        fields: &Map<String, Value>,
+    ) -> Result<bool, MemoryError> {
+        let Some(id) = self.earlier(origin, node_type)? else { return Ok(false) };
+        let Some(node) = find_node(self.batch, &id.to_string())? else { return Ok(false) };
+        self.ids.insert(origin.to_owned(), id);
+        let left_out = std::mem::take(&mut self.report.left_out);
+        let fitting = self.fitting(node_type, fields.clone());
+        self.report.left_out = left_out;
+        let set = |it: Option<&Value>| it.filter(|it| **it != Value::Bool(false)).cloned();
+        let mut differing: Vec<&str> = fields.keys().map(String::as_str).collect();
+        differing.retain(|it| set(node.fields.get(*it)) != set(fitting.get(*it)));
+        if content.is_some_and(|it| it != node.record.content) {
+            differing.insert(0, "text");
+        }
+        if differing.is_empty() {
+            self.count(list, false);
+            return Ok(true);
+        }
+        *self.report.differing.entry(list).or_default() += 1;
+        if self.report.kept.len() < REFUSED_MAX {
+            let why = format!("{id} differs in {}; it is kept", differing.join(", "));
+            self.report.kept.push(about_record(list, origin, &why));
+        }
+        Ok(true)
+    }
+
     /// Makes the node of a record, unless it is there; none where it cannot be kept.
     fn add(&mut self, new: RecordNode<'_>) -> Result<Option<KnowledgeNode>, MemoryError> {
         let RecordNode { list, origin, node_type, content, mut fields, below } = new;
@@ -335,4 +371,10 @@ impl KnowledgeImporter<'_, '_, '_> {
         }
         kept
     }
+}
+
+/// Returns a line about a record.
+fn about_record(list: &str, origin: &str, what: &str) -> String {
+    let origin = text::truncate_chars(&text::fold_whitespace(origin), 100);
+    format!("{list}/{origin}: {what}")
 }

@@ -68,34 +68,20 @@ impl KnowledgeImporter<'_, '_, '_> {
             self.leave_out("concepts without an id");
             return Ok(());
         };
-        if let Some(id) = self.earlier(origin, NodeType::Concept)? {
-            self.ids.insert(origin.to_owned(), id);
-            self.count("concepts", false);
+        let title = record.text("title").unwrap_or("Untitled");
+        let mut fields = fields_of_concept(record, title);
+        let (list, node_type) = ("concepts", NodeType::Concept);
+        if self.is_there((list, node_type), origin, record.text("summary"), &fields)? {
             return Ok(());
         }
+        fields.extend(dated(record));
         let labels = labels_of(record, labels);
         let topic = self.topic_of_record(record, &labels)?;
-        let kind = record.text("concept_type").unwrap_or("pattern");
-        let title = record.text("title").unwrap_or("Untitled");
-        let mut fields = dated(record);
-        fields.insert("kind".to_owned(), kind.into());
-        fields.insert("title".to_owned(), title.into());
         fields.insert("names".to_owned(), json!([name_key(title)]));
-        fields.insert("confidence".to_owned(), share(record, "confidence", 0.5).into());
-        fields.insert("conditions".to_owned(), record.text("conditions").into());
-        for name in ["exceptions", "tags"] {
-            let texts = record.texts(name);
-            fields.insert(name.to_owned(), (!texts.is_empty()).then_some(texts).into());
-        }
-        fields.insert("note".to_owned(), record.text("lineage_note").into());
-        fields.insert("metadata".to_owned(), rest_of_concept(record));
         fields.insert("topic".to_owned(), topic.map(|it| it.to_string()).into());
         set_labels(&mut fields, labels);
-        if record.text("deleted_at").is_some() {
-            fields.insert("deleted".to_owned(), true.into());
-        }
         let mut content = record.text("summary").unwrap_or(title).to_owned();
-        if kind == FACT_CLUSTER
+        if record.text("concept_type") == Some(FACT_CLUSTER)
             && let Some(subject) = self.free_subject_of(record)?
         {
             if record.text("summary").is_none() {
@@ -104,7 +90,6 @@ impl KnowledgeImporter<'_, '_, '_> {
             fields.insert("subject".to_owned(), name_key(&subject).into());
         }
         let below = self.below(topic)?;
-        let (list, node_type) = ("concepts", NodeType::Concept);
         self.add(RecordNode { list, origin, node_type, content: &content, fields, below }).map(drop)
     }
 
@@ -190,37 +175,25 @@ impl KnowledgeImporter<'_, '_, '_> {
             self.leave_out("facts without an id or a statement");
             return Ok(());
         };
-        if let Some(id) = self.earlier(origin, NodeType::Fact)? {
-            self.ids.insert(origin.to_owned(), id);
-            self.count("facts", false);
+        let mut fields = fields_of_fact(record);
+        let (list, node_type) = ("facts", NodeType::Fact);
+        if self.is_there((list, node_type), origin, Some(text), &fields)? {
             return Ok(());
         }
-        let mut fields = dated(record);
+        fields.extend(dated(record));
         let subject = record.text("subject").unwrap_or(subject);
         fields.insert("subject".to_owned(), subject.into());
-        for name in ["attribute", "asserted_by", "source_ref"] {
-            fields.insert(name.to_owned(), record.text(name).into());
-        }
         if let Some(attribute) = record.text("attribute") {
             fields.insert("key".to_owned(), statement_key(subject, attribute).into());
             add_key(&mut fields, subject);
         }
-        let from = record.time("valid_from").or(record.time("created_at")).unwrap_or(self.now);
-        fields.insert("valid_from".to_owned(), from.0.into());
-        let (to, deleted_at) = (record.time("valid_to"), record.time("deleted_at"));
-        if deleted_at.is_some() {
-            fields.insert("deleted".to_owned(), true.into());
-        }
-        // The end of one that was deleted without an end is its deletion.
-        let to = to.filter(|_| deleted_at.is_none() || to != deleted_at);
-        fields.insert("valid_to".to_owned(), to.map(|it| it.0).into());
+        fields.entry("valid_from").or_insert(self.now.0.into());
         for entity in record.texts("entity_ids") {
             if let Some(id) = self.entity(&entity)? {
                 self.edge(&mut fields, edge("mentions", id, 1.0, None));
             }
         }
-        let (list, node_type, content) = ("facts", NodeType::Fact, text);
-        self.add(RecordNode { list, origin, node_type, content, fields, below }).map(drop)
+        self.add(RecordNode { list, origin, node_type, content: text, fields, below }).map(drop)
     }
 
     /// Keeps an episode with what it mentions, supports and states.
@@ -235,34 +208,22 @@ impl KnowledgeImporter<'_, '_, '_> {
             self.leave_out("episodes without an id or a text");
             return Ok(());
         };
-        if let Some(id) = self.earlier(origin, NodeType::Episode)? {
-            self.ids.insert(origin.to_owned(), id);
-            self.count("episodes", false);
+        let mut fields = fields_of_episode(record);
+        let (list, node_type) = ("episodes", NodeType::Episode);
+        if self.is_there((list, node_type), origin, Some(content), &fields)? {
             return Ok(());
         }
         let labels = labels_of(record, labels);
         let topic = self.topic_of_record(record, &labels)?;
-        let mut fields = dated(record);
+        fields.extend(dated(record));
         let at = record.time("timestamp").or(record.time("created_at")).unwrap_or(self.now);
         fields.insert("at".to_owned(), at.0.into());
-        let kind = record.text("episode_type").unwrap_or("observation");
-        fields.insert("kind".to_owned(), kind.into());
-        for name in ["title", "source_type", "asserted_by", "source_ref"] {
-            fields.insert(name.to_owned(), record.text(name).into());
-        }
-        let confidence = share(record, "confidence", 1.0);
-        fields.insert("confidence".to_owned(), (confidence < 1.0).then_some(confidence).into());
-        fields.insert("metadata".to_owned(), metadata_of_episode(record));
         fields.insert("topic".to_owned(), topic.map(|it| it.to_string()).into());
         set_labels(&mut fields, labels);
         if record.is_set("consolidated") {
             fields.insert("processed_in".to_owned(), self.batch.own_snapshot()?.into());
         }
-        if record.text("deleted_at").is_some() {
-            fields.insert("deleted".to_owned(), true.into());
-        }
         self.edges_of_episode(origin, record, &mut fields, connections)?;
-        let (list, node_type) = ("episodes", NodeType::Episode);
         let day = at.day();
         let bucket = [day.as_str()];
         let below = NewNodeParent::Bucket(&bucket);
@@ -335,6 +296,58 @@ fn subject_of(record: &RemindRecord) -> Option<String> {
     }
     let entities = record.texts("entity_ids");
     super::record_values::named_entity(entities.first()?, None).map(|it| it.name)
+}
+
+/// Returns the fields that a concept has by its record alone.
+fn fields_of_concept(record: &RemindRecord, title: &str) -> Map<String, Value> {
+    let mut fields = fields_of_deletion(record);
+    let kind = record.text("concept_type").unwrap_or("pattern");
+    fields.insert("kind".to_owned(), kind.into());
+    fields.insert("title".to_owned(), title.into());
+    fields.insert("confidence".to_owned(), share(record, "confidence", 0.5).into());
+    fields.insert("conditions".to_owned(), record.text("conditions").into());
+    for name in ["exceptions", "tags"] {
+        let texts = record.texts(name);
+        fields.insert(name.to_owned(), (!texts.is_empty()).then_some(texts).into());
+    }
+    fields.insert("note".to_owned(), record.text("lineage_note").into());
+    fields.insert("metadata".to_owned(), rest_of_concept(record));
+    fields
+}
+
+/// Returns the fields that a fact has by its record alone.
+fn fields_of_fact(record: &RemindRecord) -> Map<String, Value> {
+    let mut fields = fields_of_deletion(record);
+    for name in ["attribute", "asserted_by", "source_ref"] {
+        fields.insert(name.to_owned(), record.text(name).into());
+    }
+    if let Some(from) = record.time("valid_from").or(record.time("created_at")) {
+        fields.insert("valid_from".to_owned(), from.0.into());
+    }
+    // The end of one that was deleted without an end is its deletion.
+    let (to, deleted_at) = (record.time("valid_to"), record.time("deleted_at"));
+    let to = to.filter(|_| deleted_at.is_none() || to != deleted_at);
+    fields.insert("valid_to".to_owned(), to.map(|it| it.0).into());
+    fields
+}
+
+/// Returns the fields that an episode has by its record alone.
+fn fields_of_episode(record: &RemindRecord) -> Map<String, Value> {
+    let mut fields = fields_of_deletion(record);
+    let kind = record.text("episode_type").unwrap_or("observation");
+    fields.insert("kind".to_owned(), kind.into());
+    for name in ["title", "source_type", "asserted_by", "source_ref"] {
+        fields.insert(name.to_owned(), record.text(name).into());
+    }
+    let confidence = share(record, "confidence", 1.0);
+    fields.insert("confidence".to_owned(), (confidence < 1.0).then_some(confidence).into());
+    fields.insert("metadata".to_owned(), metadata_of_episode(record));
+    fields
+}
+
+fn fields_of_deletion(record: &RemindRecord) -> Map<String, Value> {
+    let is_deleted = record.text("deleted_at").map(|_| true);
+    Map::from_iter([("deleted".to_owned(), is_deleted.into())])
 }
 
 /// Returns the times of a record as fields.

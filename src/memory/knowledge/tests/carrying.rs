@@ -201,6 +201,33 @@ fn imported_values_without_an_attribute_are_compared_too() {
 }
 
 #[test]
+fn what_was_changed_elsewhere_is_told_and_kept_as_it_is_here() {
+    let backoff =
+        |summary: &str| json!([{"op": "concept", "title": "Backoff", "summary": summary}]);
+    let other = Case::new();
+    let fact = other.remember(of_gateway("The gateway listens on port 1.", "port"));
+    let fact = fact["results"][0]["fact"].as_str().unwrap().to_owned();
+    let concept = id(&other.apply(backoff("Retry slowly.")), 0);
+    let case = other.carried();
+    assert_eq!(case.import(&other.export()).kept, [""; 0]);
+    other.apply(json!([
+        {"op": "update", "id": fact, "content": "The gateway listens on port 9."},
+        {"op": "update", "id": concept, "title": "Backoff", "summary": "Never retry.",
+            "tags": ["net"]},
+    ]));
+    let report = case.import(&other.export());
+    assert_eq!(report.snapshot, None);
+    let [of_fact, of_concept] = &report.kept[..] else { panic!("{:?}", report.kept) };
+    assert!(of_concept.starts_with(&format!("concepts/{concept}: ")), "{of_concept}");
+    assert!(of_concept.ends_with(" differs in text, tags; it is kept"), "{of_concept}");
+    assert!(of_fact.starts_with(&format!("facts/{fact}: ")), "{of_fact}");
+    assert!(of_fact.ends_with(" differs in text; it is kept"), "{of_fact}");
+    assert_eq!(report.differing, [("concepts", 1), ("facts", 1)].into());
+    assert_eq!(report.known.get("facts"), None);
+    assert_eq!(other.import(&other.export()).kept, [""; 0], "it is what it is");
+}
+
+#[test]
 fn other_names_of_a_thing_are_carried() {
     let case = Case::new();
     case.apply(json!([
