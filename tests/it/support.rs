@@ -103,6 +103,7 @@ impl Folder {
         for name in names {
             command.env_remove(name);
         }
+        command.env("TZ", "UTC0");
         // Nobody's own memory is in reach of a test.
         command.env("XDG_DATA_HOME", self.0.path().join(".data"));
         // Without settings of the person who runs the tests.

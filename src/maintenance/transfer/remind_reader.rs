@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use super::v03::{check_readable, copy_still, has_table};
 use super::{AtomicFile, FileErrorContext, IfExists, TransferError};
 use crate::ingest::scan;
+use crate::model::clock::Millis;
 use crate::store::ErrorContext;
 use crate::store::wal_check::with_suffix;
 
@@ -31,6 +32,18 @@ const LISTS: &[&str] = &[
     "mentions",
     "entity_relations",
     "labels",
+];
+
+/// Members of records that are times.
+const TIMES: [&str; 8] = [
+    "created_at",
+    "updated_at",
+    "timestamp",
+    "valid_from",
+    "valid_to",
+    "superseded_at",
+    "resolved_at",
+    "deleted_at",
 ];
 
 /// Tables that every database of Remind has.
@@ -131,7 +144,7 @@ impl RemindRecords {
             }
         }
         records.add_fact_fields(&export["fact_fields"]);
-        Ok(records)
+        if export["time_zone"] == "UTC" { Ok(records) } else { records.with_local_times() }
     }
 
     /// Adds to the facts the fields that stand beside them, since Remind allows no others.
@@ -145,6 +158,26 @@ impl RemindRecords {
                 fact.extend((*own).clone());
             }
         }
+    }
+
+    /// Returns the records with times without a zone read as local time, which Remind writes.
+    fn with_local_times(mut self) -> Result<RemindRecords, TransferError> {
+        let clock = Connection::open_in_memory().doing("read local times")?;
+        let mut query = clock.prepare("SELECT unixepoch(?1, 'utc')").doing("read local times")?;
+        for record in self.lists.values_mut().flatten() {
+            for name in TIMES {
+                let Some(Value::String(text)) = record.get_mut(name) else { continue };
+                let Some(local) = time_without_zone(text) else { continue };
+                let shown = local.to_second();
+                let second: Option<i64> = query
+                    .query_row([shown.trim_end_matches('Z')], |it| it.get(0))
+                    .doing("read local times")?;
+                if let Some(second) = second {
+                    *text = Millis(second * 1_000 + local.0.rem_euclid(1_000)).rfc3339();
+                }
+            }
+        }
+        Ok(self)
     }
 
     fn of_folder(folder: &Path) -> Result<RemindRecords, TransferError> {
@@ -189,7 +222,7 @@ impl RemindRecords {
                 }
             }
         }
-        Ok(records)
+        records.with_local_times()
     }
 
     fn of_database(source: &Path, db: &Path) -> Result<RemindRecords, TransferError> {
@@ -213,7 +246,7 @@ impl RemindRecords {
                 records.add_table(&conn, name)?;
             }
         }
-        Ok(records)
+        records.with_local_times()
     }
 
     /// Adds the rows of a table, whose name is one of [`LISTS`].
@@ -254,6 +287,13 @@ impl RemindRecords {
         }
         self.lists.entry(name).or_default().push(record);
     }
+}
+
+/// Returns a time that names no zone, as if it were of UTC.
+fn time_without_zone(text: &str) -> Option<Millis> {
+    let text = text.trim();
+    let with_zone = format!("{text}Z");
+    Millis::parse_rfc3339(&with_zone).filter(|it| Millis::parse_rfc3339(text) == Some(*it))
 }
 
 fn rewrite_texts(value: &mut Value, rewrite: &mut impl FnMut(&str) -> String) {

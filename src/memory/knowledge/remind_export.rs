@@ -119,6 +119,8 @@ fn write(
     for (name, list) in own_lists {
         writeln!(out, "\"{name}\":{},", Value::from(list.as_slice()))?;
     }
+    // Without this, its times would be read as local ones.
+    writeln!(out, "\"time_zone\":\"UTC\",")?;
     // Readers of version 3 look for these.
     writeln!(out, "\"concepts\":[],\"episodes\":[],\"entities\":[]}}")?;
     out.flush()

@@ -417,3 +417,29 @@ fn what_is_none_of_it_is_refused_and_makes_no_memory() {
     assert_eq!(twice.code, Some(2), "an existing file is not overwritten: {}", twice.stderr);
     folder.assert_healthy("new.db");
 }
+
+#[test]
+fn times_without_a_zone_are_local_ones() {
+    let folder = Folder::new();
+    export(&folder);
+    database(&folder);
+    files(&folder);
+    let in_tokyo = |args: &[&str]| {
+        let ran = folder.command(args).env("TZ", "JST-9").output().unwrap();
+        assert!(ran.status.success(), "{args:?}");
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    for source in ["v4.json", "their.db", "project"] {
+        let db = format!("{source}.m");
+        in_tokyo(&["import", "--from", "remind", source, "--db", &db]);
+        let export = in_tokyo(&["export", "-", "--format", "remind", "--db", &db]);
+        let told: Value = serde_json::from_str(&export).unwrap();
+        let facts = told["records"]["facts"].as_array().unwrap();
+        let fact = facts.iter().find(|it| it["id"] == "f-1").unwrap();
+        assert_eq!(fact["valid_to"], "2026-03-04T15:00:00.000", "{source}");
+        fs::write(folder.path("again.json"), export).unwrap();
+        let again = in_tokyo(&["import", "--from", "remind", "again.json", "--db", &db]);
+        assert!(again.contains(": nothing, no snapshot"), "{source}: {again}");
+        assert!(!again.contains("different"), "an export of this program is in UTC: {again}");
+    }
+}

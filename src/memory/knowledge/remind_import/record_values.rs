@@ -14,7 +14,7 @@ pub(super) trait RecordValues {
     /// Returns a text that is not blank.
     fn text(&self, name: &str) -> Option<&str>;
     fn number(&self, name: &str) -> Option<f64>;
-    /// Returns a time; one without a zone is UTC.
+    /// Returns a time; the reader of the records gave it a zone.
     fn time(&self, name: &str) -> Option<Millis>;
     /// Returns whether a flag is set: `true`, or a number that is not 0.
     fn is_set(&self, name: &str) -> bool;
