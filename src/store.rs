@@ -340,7 +340,8 @@ impl StoreError {
             StoreError::Linked { path, n_names } => write!(
                 f,
                 "`{}` has {n_names} names (hard links), and what is written under one is lost to \
-                 the others; remove the others, or use a copy",
+                 the others; keep the name that has a log beside it (`NAME-wal`), if any, and \
+                 remove the others",
                 path.display()
             ),
             StoreError::Mounted { path } => write!(

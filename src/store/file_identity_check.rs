@@ -8,6 +8,8 @@
 //! have it. The names are looked up and the files not opened, since closing one would drop SQLite's
 //! locks; only the log has none.
 
+mod hard_links;
+
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -15,6 +17,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+pub(super) use hard_links::check_links;
+use hard_links::{check_names, n_names};
 
 use super::committed_wal_pages::CommittedWalPages;
 use super::wal_check::with_suffix;
@@ -161,6 +166,9 @@ impl OpenedFiles {
     ///
     /// No acknowledged write is lost that way.
     pub(crate) fn check_locked(&self) -> Result<(), StoreError> {
+        if let Ok(database) = fs::metadata(&self.path) {
+            check_names(&self.path, n_names(&database))?;
+        }
         let moment = match self.change() {
             None => WalCheckMoment::BeforeWrite,
             Some(NameChange::LogUnlinked) => {
@@ -342,10 +350,11 @@ impl OpenedFiles {
     }
 
     fn now(&self) -> DatabaseInodes {
-        let of = |path: &Path| fs::metadata(path).ok();
         // A symbolic link that leads elsewhere is another database, too. An empty file is none.
-        let database = of(&self.path).filter(|it| 0 < it.len());
-        [database, of(&self.name(1)), of(&self.name(2))].map(|it| it.as_ref().map(inode_of))
+        let database = fs::metadata(&self.path).ok().filter(|it| 0 < it.len());
+        // A link in place of the log or its index is another file, wherever it leads.
+        let of = |nth| fs::symlink_metadata(self.name(nth)).ok();
+        [database, of(1), of(2)].map(|it| it.as_ref().map(inode_of))
     }
 
     fn name(&self, nth: usize) -> PathBuf {
@@ -422,65 +431,6 @@ fn inode_of(metadata: &Metadata) -> Inode {
 #[cfg(not(unix))]
 fn inode_of(_: &Metadata) -> Inode {
     Inode { device: 0, number: 0 }
-}
-
-/// The facts that decide whether a database's name is the only way to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct HardLinkFacts {
-    /// Number of hard links of the file.
-    n_names: u64,
-    /// Whether the file is mounted by itself; `None` where the system does not tell.
-    is_mounted: Option<bool>,
-    is_on_device_of_folder: bool,
-}
-
-/// Refuses a database whose log would be where other processes do not look for it.
-///
-/// That is beside another hard link, or in another folder.
-pub(super) fn check_links(path: &Path, database: &Metadata) -> Result<(), StoreError> {
-    judge(path, links_of(path, database))
-}
-
-fn judge(path: &Path, links: HardLinkFacts) -> Result<(), StoreError> {
-    let path = path.to_owned();
-    // The device is weaker evidence: on some file systems, files have other devices than their
-    // folders.
-    if links.is_mounted.unwrap_or(!links.is_on_device_of_folder) {
-        return Err(StoreError::Mounted { path });
-    }
-    match links.n_names {
-        0 | 1 => Ok(()),
-        n_names => Err(StoreError::Linked { path, n_names }),
-    }
-}
-
-#[cfg(unix)]
-fn links_of(path: &Path, database: &Metadata) -> HardLinkFacts {
-    use std::os::unix::fs::MetadataExt;
-    let folder = path.canonicalize().ok().and_then(|it| fs::metadata(it.parent()?).ok());
-    HardLinkFacts {
-        n_names: database.nlink(),
-        is_mounted: is_mounted(path),
-        is_on_device_of_folder: folder.is_none_or(|it| it.dev() == database.dev()),
-    }
-}
-
-#[cfg(not(unix))]
-fn links_of(_: &Path, _: &Metadata) -> HardLinkFacts {
-    HardLinkFacts { n_names: 1, is_mounted: None, is_on_device_of_folder: true }
-}
-
-#[cfg(target_os = "linux")]
-fn is_mounted(path: &Path) -> Option<bool> {
-    use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
-    let found = statx(CWD, path, AtFlags::empty(), StatxFlags::BASIC_STATS).ok()?;
-    let is_known = found.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT);
-    is_known.then(|| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
-}
-
-#[cfg(all(unix, not(target_os = "linux")))]
-fn is_mounted(_: &Path) -> Option<bool> {
-    None
 }
 
 #[cfg(test)]

@@ -32,24 +32,6 @@ fn each_change_of_a_name_is_told_apart() {
 }
 
 #[test]
-fn a_database_has_one_name_in_the_folder_of_its_log() {
-    let alone = HardLinkFacts { n_names: 1, is_mounted: Some(false), is_on_device_of_folder: true };
-    let judged = |links| judge(Path::new("m.db"), links).map_err(|it| it.to_string());
-    let linked = "`m.db` has 2 names (hard links), and what is written under one is lost to the \
-                  others; remove the others, or use a copy";
-    let mounted = "`m.db` is mounted without its folder, so its log would stay behind; mount the \
-                   folder instead";
-    assert_eq!(judged(alone), Ok(()));
-    assert_eq!(judged(HardLinkFacts { n_names: 2, ..alone }), Err(linked.to_owned()));
-    assert_eq!(judged(HardLinkFacts { is_mounted: Some(true), ..alone }), Err(mounted.to_owned()));
-    // The device counts only where the system does not tell of mounts.
-    let elsewhere = HardLinkFacts { is_on_device_of_folder: false, ..alone };
-    assert_eq!(judged(elsewhere), Ok(()));
-    assert_eq!(judged(HardLinkFacts { is_mounted: None, ..elsewhere }), Err(mounted.to_owned()));
-    assert_eq!(judged(HardLinkFacts { is_mounted: None, ..alone }), Ok(()));
-}
-
-#[test]
 #[cfg(target_os = "linux")]
 fn a_log_that_was_unlinked_is_put_back_whole() {
     let dir = tempfile::tempdir().unwrap();
@@ -65,6 +47,21 @@ fn a_log_that_was_unlinked_is_put_back_whole() {
     // The symbolic link leads to another file from now on.
     assert!(writer.file_identity().check().is_err());
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_symbolic_link_in_place_of_the_log_is_another_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
+    let writer = Writer::open(&path, IfMissing::Create).unwrap();
+    let (log, aside) = (with_suffix(&path, "-wal"), dir.path().join("aside"));
+    fs::rename(&log, &aside).unwrap();
+    std::os::unix::fs::symlink(&aside, &log).unwrap();
+    let error = writer.file_identity().check_locked().unwrap_err();
+    assert!(matches!(error, StoreError::Moved { .. }), "{error}");
+    drop(writer);
+    assert!(log.is_symlink() && aside.exists());
 }
 
 #[test]

@@ -386,11 +386,14 @@ fn a_memory_of_two_names_is_refused_under_both() {
         assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
         assert!(ran.stderr.contains(&format!("{db}` has 2 names (hard links)")), "{}", ran.stderr);
     }
-    // No file was made for the second name, and the first server goes on.
+    // No file was made for the second name, and the first server waits for its removal.
     assert_eq!(folder.names(), ["m.db", "m.db-shm", "m.db-wal", "n.db"]);
+    let refused = client.call("MemoryWrite", json!({"payload": "Between."}));
+    let says = "keep the name that has a log beside it (`NAME-wal`)";
+    assert!(refused.is_error && refused.text.contains(says), "{}", refused.text);
+    fs::remove_file(folder.path("n.db")).unwrap();
     assert!(acknowledged.write(&mut client, "After.".to_owned()));
     client.end();
-    fs::remove_file(folder.path("n.db")).unwrap();
     acknowledged.check(&folder, "m.db");
 }
 
