@@ -364,6 +364,44 @@ fn an_altered_text_of_a_file_is_named_and_read_again() {
 }
 
 #[test]
+fn a_text_of_a_file_that_was_altered_with_its_hash_is_read_again() {
+    let folder = memory();
+    flip_a_digit(&folder);
+    tamper(
+        &folder,
+        "UPDATE node SET content_hash = '0123456789abcdef' WHERE content LIKE 'Note 8 says 4%'",
+    );
+    let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
+    let says = "(fixed: the next compile reads 8.md again; altered: `";
+    assert!(fixed.stdout.contains(says), "{}", fixed.stdout);
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    assert!(text_like(&folder, "m.db", "Note 8 says 3").starts_with("Note 8 says 3"));
+    folder.assert_healthy("m.db");
+}
+
+/// An agent's text over that of a file stays, since it is nowhere else.
+#[test]
+fn an_altered_text_over_that_of_a_file_is_kept() {
+    let folder = memory();
+    let id: String = folder
+        .database("m.db")
+        .query_row("SELECT id FROM node WHERE content LIKE 'Note 8 says 3%'", [], |row| row.get(0))
+        .unwrap();
+    let mut client = Client::modern(&folder, &["--db", "m.db"]);
+    client.text("MemoryWrite", json!({"anchor": id, "payload": "An agent knows better."}));
+    client.end();
+    tamper(
+        &folder,
+        "UPDATE node SET content_hash = '0123456789abcdef'
+          WHERE content = 'An agent knows better.'",
+    );
+    let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
+    assert!(fixed.stdout.contains("an agent's words, kept as they are"), "{}", fixed.stdout);
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    assert_eq!(text_like(&folder, "m.db", "An agent"), "An agent knows better.");
+}
+
+#[test]
 fn an_altered_text_is_named_by_a_salvage_and_read_again() {
     let folder = memory();
     flip_a_digit(&folder);

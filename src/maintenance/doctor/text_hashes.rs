@@ -24,6 +24,8 @@ struct AlteredText {
     label: String,
     /// The text, with replacement characters for bytes that are none.
     content: String,
+    /// The hash of what the file said, empty for an agent's node.
+    source_hash: String,
     /// Whether the text was that of a file, as the kept hashes say.
     is_of_file: bool,
     /// Whether the text is what the file said, so that only the hash was altered.
@@ -52,7 +54,8 @@ pub(super) fn repair(conn: &Connection) -> Result<Vec<String>, StoreError> {
                source_hash = iif(?5, ?3, source_hash)
          WHERE key = ?1";
     let (mut files, mut names, mut notes) = (BTreeSet::new(), Vec::new(), Vec::new());
-    for it in altered_texts(conn)? {
+    for mut it in altered_texts(conn)? {
+        it.is_of_file = it.is_of_file || it.was_of_file(conn)?;
         let hash = ContentHash::of(&it.content).to_string();
         let n_tokens = tokens::count(&it.content);
         conn.run(SET, params![it.key, it.content, hash, n_tokens, it.is_of_file], "mend a text")?;
@@ -98,6 +101,20 @@ impl AlteredText {
         }
     }
 
+    /// Returns whether the text was that of a file before its hash was altered, too.
+    ///
+    /// The base of an overlay is kept in the history, and the overlay was the last change.
+    fn was_of_file(&self, conn: &Connection) -> Result<bool, StoreError> {
+        const WAS_OF_FILE: &str = "
+            SELECT ?2 NOT IN (SELECT hash FROM blob)
+                OR ?2 IS (SELECT new_hash FROM diff WHERE node_id = ?1
+                           ORDER BY snapshot DESC LIMIT 1)";
+        if self.is_sound || self.file.is_none() || self.source_hash.is_empty() {
+            return Ok(false);
+        }
+        conn.row(WAS_OF_FILE, [&self.id, &self.source_hash], |row| row.get(0), "look for a base")
+    }
+
     fn read(row: &Row<'_>) -> rusqlite::Result<Option<AlteredText>> {
         let text = |idx| row.get_ref(idx).map(lossy);
         let (content, hash, source_hash) = (text(4)?, text(5)?, text(6)?);
@@ -114,6 +131,7 @@ impl AlteredText {
             label: text(7)?,
             is_of_file: source_hash == hash,
             is_sound: is_text && found == source_hash,
+            source_hash,
             content,
         }))
     }
