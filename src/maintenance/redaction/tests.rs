@@ -171,6 +171,19 @@ fn secrets_are_counted_and_never_shown() {
     old.assert_clean(&[KEY, TOKEN, PASSWORD]);
 }
 
+/// `ANALYZE` of another program samples texts.
+#[test]
+fn statistics_of_sqlite_keep_no_secret() {
+    let old = careless();
+    old.compile("first");
+    let conn = Connection::open(old.db()).unwrap();
+    conn.execute_batch("ANALYZE").unwrap();
+    conn.execute("INSERT INTO sqlite_stat1 VALUES ('node', ?1, '1 1')", [TOKEN]).unwrap();
+    drop(conn);
+    assert_eq!(old.redact().left, [] as [String; 0]);
+    old.assert_clean(&[KEY, TOKEN, PASSWORD]);
+}
+
 #[test]
 fn ids_stay_and_the_files_say_nothing_new() {
     let old = careless();
