@@ -54,7 +54,13 @@ impl SafetyBackup {
 
     /// Names the backup, and what is in it, on standard error; deletes the oldest ones.
     pub(super) fn keep(self, db: &Path, holds: &str, context: &mut CommandContext<'_>) {
-        let Some(path) = self.path else { return };
+        let Some(path) = self.path else {
+            // It would keep what was just removed.
+            if let Err(error) = transfer::drop_unfinished_backup(db) {
+                let _ = writeln!(context.err, "remindb: warning: {error}");
+            }
+            return;
+        };
         let path = path.display();
         // The work is done, even if this cannot be written.
         let _ = writeln!(context.err, "remindb: backup: {path}; it holds {holds}");

@@ -32,7 +32,9 @@ pub(crate) use markdown_export::{MarkdownExportReport, export_markdown};
 pub(crate) use opencode_reader::each_opencode_session;
 pub(crate) use remind_reader::{RemindRecord, RemindRecords};
 pub(crate) use restore::{RestoreReport, restore};
-pub(crate) use safety_backups::{DestructiveOperation, backup_before, prune_backups};
+pub(crate) use safety_backups::{
+    DestructiveOperation, backup_before, drop_unfinished_backup, prune_backups,
+};
 pub(crate) use salvage::{SalvageReport, salvage};
 pub(crate) use v03::{V03ImportReport, import_old};
 

@@ -269,6 +269,20 @@ fn a_backup_while_others_write_is_one_state_of_them() {
     writer.unwrap().join().unwrap();
 }
 
+/// An unfinished copy holds what a collection is about to forget.
+#[test]
+fn a_copy_that_a_kill_left_goes_with_the_next_collection() {
+    for choice in ["--backup", "--no-backup"] {
+        let folder = memory();
+        folder.write("notes/b.md", "# Later\n\nMore.\n");
+        folder.ok(["compile", "notes", "--db", "m.db"]);
+        folder.write(".m.db.before.0.draft", "What is forgotten.");
+        folder.ok(["gc", "--keep", "1", choice, "--db", "m.db"]);
+        let is_draft = |name: &String| name.ends_with(".draft");
+        assert!(!folder.names().iter().any(is_draft), "{choice}: {:?}", folder.names());
+    }
+}
+
 #[test]
 fn a_restore_that_is_killed_leaves_the_old_state_or_the_new() {
     let folder = memory();

@@ -45,7 +45,7 @@ pub(crate) fn backup(
 pub(crate) fn backup_as_is(db: &Path, dest: &Path) -> Result<(), TransferError> {
     let from = connection::open_to_examine(db)?;
     let state = connection::begin_read(&from, "begin a backup")?;
-    let draft = AtomicFile::of(dest, IfExists::Refuse)?;
+    let draft = safety_draft(db)?;
     let mut copy = connection::open_existing(draft.path(), "open the copy")?;
     copy_pages(&state, &mut copy, &mut |_, _| ())?;
     one_file(&copy)?;
@@ -57,7 +57,12 @@ pub(crate) fn backup_as_is(db: &Path, dest: &Path) -> Result<(), TransferError> 
         return Err(TransferError::Refused(what));
     }
     drop(copy);
-    draft.publish()
+    draft.publish_as(dest)
+}
+
+/// Creates a draft without the time in its name, so that one that a kill left is used again.
+pub(super) fn safety_draft(db: &Path) -> Result<AtomicFile, TransferError> {
+    AtomicFile::of(&with_suffix(db, ".before"), IfExists::Refuse)
 }
 
 /// Copies the state that `from` sees into the empty file `to`, and compares the two.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::atomic_file::resolve_symlink;
-use super::backup::backup_as_is;
+use super::backup::{backup_as_is, safety_draft};
 use super::{FileErrorContext, TransferError, with_suffix};
 
 /// The ends of the names of such backups.
@@ -42,6 +42,11 @@ pub(crate) fn backup_before(
     let dest = (0..).map(name).find(|it| it.symlink_metadata().is_err()).unwrap_or(name(0));
     backup_as_is(&db, &dest)?;
     Ok(dest)
+}
+
+/// Deletes an unfinished copy, which a kill left beside the memory at `db`.
+pub(crate) fn drop_unfinished_backup(db: &Path) -> Result<(), TransferError> {
+    safety_draft(&resolve_symlink(db)?).map(drop)
 }
 
 /// Deletes the oldest backups of the memory at `db` that were made before removals and restores,
