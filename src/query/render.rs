@@ -72,7 +72,8 @@ pub(crate) fn render_related(
 
 /// Formats the beginning of a line: `[text] label (id=… file=…`.
 fn begin(head: &NodeSummary, named: FileNameVisibility) -> String {
-    let mut line = format!("[{}] ", head.node_type);
+    let left_out = head.left_out_as.map_or(String::new(), |it| format!(" {it}"));
+    let mut line = format!("[{}{left_out}] ", head.node_type);
     if !head.label.is_empty() {
         line.push_str(&to_label(&head.label));
         line.push(' ');

@@ -239,6 +239,35 @@ impl Reader {
         Ok(())
     }
 
+    /// Marks the episodes of which every fact that they state was replaced, as `superseded`.
+    pub(crate) fn mark_replaced_statements<'n>(
+        &self,
+        nodes: impl IntoIterator<Item = &'n mut NodeSummary>,
+    ) -> Result<(), StoreError> {
+        const REPLACED: &str = "
+            SELECT edge.source
+              FROM json_each(?1) AS wanted
+             CROSS JOIN typed_edge AS edge ON edge.source = wanted.value AND edge.type = 'supports'
+             CROSS JOIN node AS n ON n.id = edge.target
+             GROUP BY edge.source
+            HAVING min(n.node_type = 'fact'
+                       AND json_valid(n.fields)
+                       AND json_type(n.fields, '$.superseded_by') IS NOT NULL)";
+        let mut episodes: Vec<&mut NodeSummary> =
+            nodes.into_iter().filter(|it| it.node_type == NodeType::Episode.as_str()).collect();
+        if episodes.is_empty() {
+            return Ok(());
+        }
+        let keys: Vec<NodeKey> = episodes.iter().map(|it| it.key).collect();
+        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
+        let replaced =
+            self.all(REPLACED, [list(&keys)], read).doing("look for replaced statements")?;
+        for episode in episodes.iter_mut().filter(|it| replaced.contains(&it.key)) {
+            episode.left_out_as = Some("superseded");
+        }
+        Ok(())
+    }
+
     fn has_archived(&self) -> Result<bool, StoreError> {
         const ANY: &str = "SELECT 1 FROM facet WHERE key = 'archived' AND value = 1 LIMIT 1";
         self.conn.has(ANY, [], "look for archived memories")

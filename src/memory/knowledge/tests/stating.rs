@@ -78,3 +78,13 @@ fn a_conflict_is_won_by_the_episode_that_states_the_winner() {
     ]));
     assert_eq!(case.field(&loser, "superseded_by"), winner["fact"]);
 }
+
+#[test]
+fn searches_mark_episodes_whose_fact_was_replaced() {
+    let case = Case::new();
+    case.states(FIRST, json!({}));
+    case.states(SECOND, json!({"supersede": true}));
+    let found = case.memory.search("gateway port", Some(500)).unwrap().text;
+    assert_eq!(found.matches("[episode superseded]").count(), 1, "{found}");
+    assert_eq!(found.matches("[episode]").count(), 1, "{found}");
+}
