@@ -101,15 +101,17 @@ pub(crate) fn truncate_chars(text: &str, max_chars: usize) -> String {
     [text[..end].trim_end_matches(' '), "…"].concat()
 }
 
-/// Returns whether a character changes how others are shown, without being seen: directions,
-/// zero widths, tags.
+/// Returns whether a character is there without being seen: directions, zero widths, fillers,
+/// tags. These are those that Unicode lets a reader ignore, assigned or not, but for the 16
+/// variation selectors that choose how emoji and symbols look; and annotations.
 pub(crate) fn is_invisible(it: char) -> bool {
     matches!(
         it,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
-            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}'
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
     )
 }
 

@@ -45,3 +45,18 @@ fn lines_are_counted_from_one() {
     assert_eq!(line_number_at("a\nb", 2), 2);
     assert_eq!(line_number_at("a\nb", 99), 2);
 }
+
+#[test]
+fn what_a_reader_may_ignore_is_hidden_and_what_shapes_emoji_and_scripts_stays() {
+    let ignored = "\u{34f}\u{115f}\u{1160}\u{17b4}\u{180b}\u{180f}\u{206a}\u{206f}\u{3164}\u{ffa0}\
+                   \u{fff0}\u{fff8}\u{1bca0}\u{1d173}\u{e0000}\u{e0100}\u{e01ef}\u{e0fff}";
+    for it in ignored.chars() {
+        assert!(is_invisible(it) && is_hidden(it), "{it:?}");
+    }
+    assert_eq!(make_visible("Ana\u{e0169}\u{3164}"), "Ana\\u{e0169}\\u{3164}");
+    for shown in
+        ["❤\u{fe0f}", "葛\u{fe00}", "👩\u{200d}🚀", "نمی\u{200c}دانم", "\u{600}", "한글", "ᄒ"]
+    {
+        assert_eq!(make_visible(shown), shown);
+    }
+}
