@@ -184,6 +184,7 @@ fn doctor_names_what_is_wrong() {
         pass text_encoding: every text is UTF-8
         pass single_rows: the memory's clock and counters are there
         pass row_keys: there is room for the keys of new rows
+        pass file_paths: 1 files are below their roots
         fail node_rows: 1 of 1 nodes cannot be read: node `aaaaaaaaaaa` has an id, type, format or hash of no known form
         pass history_rows: 1 changes can be read
         fail heat_rows: 1 nodes have no temperature, 0 have one outside of 0 to 1

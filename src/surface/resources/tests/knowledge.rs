@@ -51,7 +51,8 @@ fn events_name_what_happened_and_to_which_node() {
     fixture.apply(json!([{"op": "delete", "id": first["results"][0]["id"]}]));
     fixture.apply(json!([{"op": "restore", "id": first["results"][0]["id"]}]));
     let events = fixture.events("remindb://events?since=3");
-    assert_eq!(events, ["deleted episode", "restored episode"]);
+    let both = ["deleted episode", "deleted fact", "restored episode", "restored fact"];
+    assert_eq!(events, both, "a fact goes and comes back with the episode that states it");
 }
 
 #[test]
