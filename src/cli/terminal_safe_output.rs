@@ -77,6 +77,11 @@ impl<W: Write> Write for TextStream<W> {
         Ok(bytes.len())
     }
 
+    /// Writes the whole text at once, so that no line of another thread comes in between.
+    fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> io::Result<()> {
+        self.write_all(text.to_string().as_bytes())
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         self.stream.flush()
     }
@@ -128,6 +133,28 @@ mod tests {
             }
         });
         assert_eq!(by_byte, "ü\\u{202e}🦀");
+    }
+
+    #[test]
+    fn a_message_is_one_write() {
+        struct WriteCount(usize);
+        impl Write for WriteCount {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0 += 1;
+                Ok(bytes.len())
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        for end in [TerminalOrElsewhere::Terminal, TerminalOrElsewhere::Elsewhere] {
+            let mut count = WriteCount(0);
+            let address = "127.0.0.1";
+            let mut stream = TextStream::new(&mut count, end);
+            writeln!(stream, "listening on {address}:{}", 7474).unwrap();
+            assert_eq!(count.0, 1);
+        }
     }
 
     #[test]
