@@ -64,6 +64,7 @@ impl PaintedText {
     }
 
     /// Returns the text alone.
+    #[cfg_attr(not(feature = "desktop"), allow(dead_code, reason = "only reports of setup ask it"))]
     pub(super) fn plain(&self) -> String {
         self.pieces().map(|(_, text)| text).collect()
     }
