@@ -147,7 +147,7 @@ impl OpenedFiles {
         let full = path.canonicalize().map_err(|_| StoreError::Moved { path: path.to_owned() })?;
         let (path, log, database) = (path.to_owned(), Mutex::default(), Mutex::default());
         let mut file_identity = OpenedFiles { path, full, opened: [None; 3], log, database };
-        file_identity.opened = file_identity.now();
+        file_identity.opened = inodes(&file_identity.look());
         match file_identity.opened.iter().position(Option::is_none) {
             Some(nth) => Err(StoreError::Moved { path: file_identity.name(nth) }),
             None => Ok(file_identity),
@@ -166,10 +166,11 @@ impl OpenedFiles {
     ///
     /// No acknowledged write is lost that way.
     pub(crate) fn check_locked(&self) -> Result<(), StoreError> {
-        if let Ok(database) = fs::metadata(&self.path) {
-            check_names(&self.path, n_names(&database))?;
+        let found = self.look();
+        if let Some(database) = &found[0] {
+            check_names(&self.path, n_names(database))?;
         }
-        let moment = match self.change() {
+        let moment = match NameChange::between(self.opened, inodes(&found)) {
             None => WalCheckMoment::BeforeWrite,
             Some(NameChange::LogUnlinked) => {
                 self.put_back_or_warn();
@@ -346,15 +347,16 @@ impl OpenedFiles {
     }
 
     fn change(&self) -> Option<NameChange> {
-        NameChange::between(self.opened, self.now())
+        NameChange::between(self.opened, inodes(&self.look()))
     }
 
-    fn now(&self) -> DatabaseInodes {
+    /// Looks up the three names.
+    fn look(&self) -> [Option<Metadata>; 3] {
         // A symbolic link that leads elsewhere is another database, too. An empty file is none.
         let database = fs::metadata(&self.path).ok().filter(|it| 0 < it.len());
         // A link in place of the log or its index is another file, wherever it leads.
         let of = |nth| fs::symlink_metadata(self.name(nth)).ok();
-        [database, of(1), of(2)].map(|it| it.as_ref().map(inode_of))
+        [database, of(1), of(2)]
     }
 
     fn name(&self, nth: usize) -> PathBuf {
@@ -402,6 +404,10 @@ impl OpenedFiles {
     fn put_back(&self, _: &Path) -> io::Result<()> {
         Err(io::Error::from(io::ErrorKind::Unsupported))
     }
+}
+
+fn inodes(files: &[Option<Metadata>; 3]) -> DatabaseInodes {
+    files.each_ref().map(|it| it.as_ref().map(inode_of))
 }
 
 fn lock<T>(mark: &Mutex<T>) -> MutexGuard<'_, T> {
