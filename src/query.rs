@@ -7,7 +7,7 @@
 pub(crate) mod render;
 
 mod answer;
-mod asked_date;
+mod asked_dates;
 mod batch_fetch;
 mod bm25;
 pub(crate) mod browse;
@@ -38,6 +38,7 @@ mod query_parser;
 mod rank;
 mod ranked_hits;
 mod related;
+mod relative_dates;
 mod search;
 mod sibling_relevance_boost;
 mod stats;

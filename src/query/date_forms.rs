@@ -16,6 +16,9 @@ const MONTHS_MAX: i64 = 12;
 pub(super) struct DateForms {
     /// Forms of one of the days wherever they stand.
     pub(super) exact: Vec<String>,
+    /// Forms of one of the days where they are written with these full stops; with other signs they
+    /// may be of another month. These are texts, no expressions.
+    pub(super) dotted: Vec<String>,
     /// Forms that another day or year may have.
     pub(super) vague: Vec<String>,
 }
@@ -29,10 +32,12 @@ pub(super) fn date_forms(days: DaySpan, this_year: i64) -> DateForms {
         forms.add_day(days.first, days.has_year);
     } else if days.last - days.first < DAYS_MAX {
         for day in days.first..=days.last {
-            forms.exact.extend(numeric_days(day));
+            forms.add_numbers(day, days.has_year);
         }
         forms.vague.extend(months.flat_map(month_names));
-    } else if MONTHS_MAX < n_months || n_months == MONTHS_MAX && days.first % YEAR_DAYS == 0 {
+    } else if days.has_year
+        && (MONTHS_MAX < n_months || n_months == MONTHS_MAX && days.first % YEAR_DAYS == 0)
+    {
         let years = days.first.div_euclid(YEAR_DAYS)..=days.last.div_euclid(YEAR_DAYS);
         forms.exact.extend(years.map(|it| format!("\"{it}\"")));
     } else {
@@ -45,7 +50,7 @@ pub(super) fn date_forms(days: DaySpan, this_year: i64) -> DateForms {
 
 impl DateForms {
     fn add_day(&mut self, day: i64, has_year: bool) {
-        let (year, month, number) = parts(day);
+        let (year, _, number) = parts(day);
         let mut named = Vec::new();
         for name in month_names(day.div_euclid(MONTH_DAYS)) {
             let name = name.trim_matches('"');
@@ -62,12 +67,42 @@ impl DateForms {
             }
         }
         self.vague.extend(named.iter().map(|it| format!("\"{it}\"")));
-        match has_year {
-            true => {
-                self.exact.extend(numeric_days(day));
-                self.exact.extend(named.iter().map(|it| format!("\"{it} {year}\"")));
-            }
-            false => self.vague.push(format!("\"{month:02} {number:02}\"")),
+        self.add_numbers(day, has_year);
+        if has_year {
+            self.exact.extend(named.iter().map(|it| format!("\"{it} {year}\"")));
+        }
+    }
+
+    /// Adds the forms of a day in numbers: `2024-03-05`, `2024-03-05T10:00`, `20240305`,
+    /// `2024/3/5`, `5.3.2024`, `25/3/2024`.
+    fn add_numbers(&mut self, day: i64, has_year: bool) {
+        let (year, month, day) = parts(day);
+        if !has_year {
+            self.vague.push(format!("\"{month:02} {day:02}\""));
+            return;
+        }
+        self.exact.extend([
+            format!("\"{year} {month:02} {day:02}\""),
+            format!("\"{year} {month:02} {day:02}t\"*"),
+            format!("\"{year}{month:02}{day:02}\"*"),
+        ]);
+        let is_short = month < 10 || day < 10;
+        if is_short {
+            self.exact.push(format!("\"{year} {month} {day}\""));
+        }
+        let mut dotted = vec![format!("{day:02}.{month:02}.{year}")];
+        if is_short {
+            dotted.push(format!("{day}.{month}.{year}"));
+        }
+        if 12 < day || day == month {
+            self.exact.extend(dotted.iter().map(|it| phrase_of_dotted(it)));
+            let turned = [format!("{month:02} {day:02} {year}"), format!("{month} {day} {year}")];
+            let n_turned = if is_short { 2 } else { 1 };
+            let turned = turned.iter().take(n_turned).filter(|_| day != month);
+            self.exact.extend(turned.map(|it| format!("\"{it}\"")));
+        } else {
+            self.vague.extend(dotted.iter().map(|it| phrase_of_dotted(it)));
+            self.dotted.extend(dotted);
         }
     }
 
@@ -88,18 +123,9 @@ impl DateForms {
     }
 }
 
-/// Returns the forms of a day in numbers: `2024-03-05`, `2024-03-05T10:00`, `20240305`, `2024/3/5`.
-fn numeric_days(day: i64) -> Vec<String> {
-    let (year, month, day) = parts(day);
-    let mut forms = vec![
-        format!("\"{year} {month:02} {day:02}\""),
-        format!("\"{year} {month:02} {day:02}t\"*"),
-        format!("\"{year}{month:02}{day:02}\"*"),
-    ];
-    if month < 10 || day < 10 {
-        forms.push(format!("\"{year} {month} {day}\""));
-    }
-    forms
+/// Returns the full-text phrase of a text with full stops, `5.3.2024`.
+pub(super) fn phrase_of_dotted(text: &str) -> String {
+    format!("\"{}\"", text.replace('.', " "))
 }
 
 /// Returns the year, the month and the day of the month of a day.

@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 
 use super::Error;
-use super::asked_date::{AskedDate, DateWording};
-use super::date_forms::date_forms;
+use super::asked_dates::{AskedDate, DateWording};
+use super::date_forms::{date_forms, phrase_of_dotted};
 use super::dates::{DaySpan, told_days};
 use super::query_parser::{QuestionTermRole, TERMS_MAX, Term};
 use crate::model::tree::NodeType;
@@ -21,16 +21,54 @@ use crate::store::reader::{
 const NODES_MAX: usize = 500;
 
 /// The nodes that have a date.
-#[derive(Debug)]
-pub(super) struct DatedNodes {
+struct DatedNodes {
     /// The full-text expression for its forms, which find some of them.
     text: String,
-    /// In the order of their keys.
     nodes: Vec<NodeKey>,
 }
 
-/// Returns the nodes that have the date of a question; `None` where none has it.
-pub(super) fn dated_nodes(
+/// Puts the dates that nodes have in the place of their words among the terms of a question, as one
+/// term, and returns the nodes that have one of them, in the order of their keys.
+pub(super) fn replace_dates(
+    reader: &Reader,
+    dates: &[AskedDate],
+    filter: &NodeFilter<'_>,
+    terms: &mut Vec<Term>,
+) -> Result<Vec<NodeKey>, Error> {
+    let filter = reader.simplified(*filter)?;
+    let (mut nodes, mut texts, mut words) = (Vec::new(), Vec::new(), Vec::new());
+    for date in dates {
+        let Some(found) = dated_nodes(reader, date, &filter)? else { continue };
+        nodes.extend(found.nodes);
+        if date.wording != DateWording::Month {
+            terms.retain(|it| !date.has_words_of(it));
+            texts.push(found.text);
+        } else if let Some(at) = terms.iter().position(|it| date.has_words_of(it)) {
+            // `March 2024` is two terms, and the first is the month: a text that names it is about
+            // it, whatever its date.
+            let term = terms.remove(at);
+            let order = MatchAgeOrder::EldestFirst;
+            let named = reader.matching(&term.text, &filter, order, NODES_MAX)?;
+            nodes.extend(named.unwrap_or_default());
+            texts.push(term.text);
+            words.extend(term.words);
+        }
+    }
+    if !texts.is_empty() {
+        let text = match &texts[..] {
+            [text] => text.clone(),
+            several => format!("({})", several.join(" OR ")),
+        };
+        terms.truncate(TERMS_MAX - 1);
+        terms.push(Term { text, words, role: QuestionTermRole::Date });
+    }
+    nodes.sort_unstable();
+    nodes.dedup();
+    Ok(nodes)
+}
+
+/// Returns the nodes that have a date; `None` where none has it.
+fn dated_nodes(
     reader: &Reader,
     asked: &AskedDate,
     filter: &NodeFilter<'_>,
@@ -40,17 +78,26 @@ pub(super) fn dated_nodes(
     let newest = |expression: &str, filter: &NodeFilter<'_>| {
         reader.matching(expression, filter, MatchAgeOrder::NewestFirst, NODES_MAX)
     };
-    let filter = reader.simplified(*filter)?;
     let mut nodes = Vec::new();
     let mut vague = Vec::new();
     let mut text = Vec::new();
     if !forms.exact.is_empty() {
         text.push(any(&forms.exact));
-        nodes = newest(&any(&forms.exact), &filter)?.unwrap_or_default();
+        nodes = newest(&any(&forms.exact), filter)?.unwrap_or_default();
+    }
+    if !forms.dotted.is_empty() {
+        let phrases: Vec<String> = forms.dotted.iter().map(|it| phrase_of_dotted(it)).collect();
+        let found = newest(&any(&phrases), filter)?.unwrap_or_default();
+        let written = reader.contents(&found)?;
+        let has_one = |it: &&NodeKey| {
+            let text = written.get(it);
+            text.is_some_and(|text| forms.dotted.iter().any(|it| text.contains(it.as_str())))
+        };
+        nodes.extend(found.iter().filter(has_one));
     }
     if !forms.vague.is_empty() {
         text.push(format!("{{label trail}} : ({})", any(&forms.vague)));
-        vague = newest(&text[text.len() - 1], &filter)?.unwrap_or_default();
+        vague = newest(&text[text.len() - 1], filter)?.unwrap_or_default();
     }
     let front_matter = NodeFilter {
         node_type: Some(NodeType::Preamble),
@@ -60,44 +107,11 @@ pub(super) fn dated_nodes(
     let written = any(&[forms.exact, forms.vague].concat());
     let written = format!("label : preamble AND content : ({written})");
     let preambles = newest(&written, &front_matter)?.unwrap_or_default();
-    vague.extend(reader.nodes_of_files_with(&preambles, &filter, NODES_MAX)?);
+    vague.extend(reader.nodes_of_files_with(&preambles, filter, NODES_MAX)?);
     let told = days_of_nodes(reader, &vague)?;
     nodes.extend(told.into_iter().filter(|it| asked.days.closeness(it.1) == 1.0).map(|it| it.0));
-    nodes.sort_unstable();
-    nodes.dedup();
     let text = format!("({})", text.join(" OR "));
     Ok((!nodes.is_empty()).then_some(DatedNodes { text, nodes }))
-}
-
-impl DatedNodes {
-    /// Puts the date in the place of its words among the terms of a question, and returns the nodes
-    /// that have it.
-    pub(super) fn replace_words(
-        mut self,
-        reader: &Reader,
-        asked: &AskedDate,
-        filter: &NodeFilter<'_>,
-        terms: &mut Vec<Term>,
-    ) -> Result<Vec<NodeKey>, Error> {
-        // `March 2024` is two terms, and the first is the month: a text that names it is about it,
-        // whatever its date.
-        if asked.wording == DateWording::Month {
-            if let Some(term) = terms.iter_mut().find(|it| asked.has_words_of(it)) {
-                term.role = QuestionTermRole::Date;
-                let filter = reader.simplified(*filter)?;
-                let order = MatchAgeOrder::EldestFirst;
-                let named = reader.matching(&term.text, &filter, order, NODES_MAX)?;
-                self.nodes.extend(named.unwrap_or_default());
-                self.nodes.sort_unstable();
-                self.nodes.dedup();
-            }
-            return Ok(self.nodes);
-        }
-        terms.retain(|it| !asked.has_words_of(it));
-        terms.truncate(TERMS_MAX - 1);
-        terms.push(Term { text: self.text, words: Vec::new(), role: QuestionTermRole::Date });
-        Ok(self.nodes)
-    }
 }
 
 impl AskedDate {

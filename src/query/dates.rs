@@ -72,8 +72,8 @@ pub(super) fn told_days(front_matter: Option<&str>, titles: &[&str]) -> Option<D
         let words = words_of(title);
         // A month alone is a date where it is the whole title.
         let next = match words.len() {
-            1 => read_date(&["in".to_owned(), words[0].clone()], &BEFORE_MONTHS).0,
-            _ => read_date(&words, &[]).0,
+            1 => read_date(&["in".to_owned(), words[0].clone()], &BEFORE_MONTHS),
+            _ => read_date(&words, &[]),
         };
         told = told.narrowed(next);
     }
@@ -140,50 +140,76 @@ impl PartialDate {
     }
 }
 
-/// Returns the words and numbers of a text in lower case; a date with signs inside is one.
+/// Returns the words and numbers of a text in lower case; a date with signs inside is one. `3.5.`
+/// keeps its last full stop, which tells it from a number.
 pub(super) fn words_of(text: &str) -> Vec<String> {
     let is_sign = |it: char| !it.is_alphanumeric();
-    let words = text.split([' ', ',', '\t', '\n']).map(|it| it.trim_matches(is_sign));
-    words.filter(|it| !it.is_empty()).map(str::to_lowercase).collect()
+    let word = |it: &str| {
+        let word = it.trim_matches(is_sign);
+        let is_stopped = it.trim_start_matches(is_sign).strip_prefix(word) == Some(".");
+        let stop = if is_stopped && day_and_month(word).is_some() { "." } else { "" };
+        word.to_lowercase() + stop
+    };
+    text.split([' ', ',', '\t', '\n']).map(word).filter(|it| !it.is_empty()).collect()
 }
 
-/// Reads the first date of a text, and returns it with the range of its words. A month without a
-/// number beside it counts after one of `before`.
-pub(super) fn read_date(words: &[String], before: &[&str]) -> (PartialDate, Range<usize>) {
-    if let Some((at, date)) = (0..).zip(words).find_map(|(at, it)| Some((at, numeric_date(it)?))) {
-        return (date, at..at + 1);
+/// Reads a date of a text: the first in numbers, else the first with the name of its month, else a
+/// year. A month without a number beside it counts after one of `before`.
+fn read_date(words: &[String], before: &[&str]) -> PartialDate {
+    let is_after = |at: usize| 0 < at && before.contains(&words[at - 1].as_str());
+    let numeric = || (0..words.len()).find_map(|at| numeric_date_at(words, at));
+    let named = || (0..words.len()).find_map(|at| named_date_at(words, at, 0, is_after(at)));
+    let year = || (0..words.len()).find_map(|at| year_at(words, at));
+    numeric().or_else(named).or_else(year).map_or(PartialDate::default(), |it| it.0)
+}
+
+/// Reads the date in numbers that a word is, maybe with the year behind it (`3.5. 2024`), and
+/// returns it with the range of its words.
+pub(super) fn numeric_date_at(words: &[String], at: usize) -> Option<(PartialDate, Range<usize>)> {
+    if let Some(date) = numeric_date(&words[at]) {
+        return Some((date, at..at + 1));
     }
-    let day_at = |at: Option<usize>| {
-        let word = at.and_then(|it| words.get(it))?;
-        let digits = word.trim_end_matches(|it: char| it.is_ascii_lowercase());
-        digits.parse::<i64>().ok().filter(|it| (1..=31).contains(it))
+    let date = day_and_month(words[at].strip_suffix('.')?)?;
+    let (year, _) = year_at(words, at + 1)?;
+    Some((PartialDate { year: year.year, ..date }, at..at + 2))
+}
+
+/// Reads the date whose month that word names, and returns it with the range of its words, all of
+/// them at `from` or behind. A month without a number beside it counts if `is_date` says so.
+pub(super) fn named_date_at(
+    words: &[String],
+    at: usize,
+    from: usize,
+    is_date: bool,
+) -> Option<(PartialDate, Range<usize>)> {
+    let month = month(&words[at])?;
+    let before = |at: usize| at.checked_sub(1).filter(|it| from <= *it);
+    let back = match before(at) {
+        Some(it) if words[it] == "of" => before(it),
+        it => it,
     };
-    let year_at = |at: usize| words.get(at).and_then(|it| year(it));
-    for (at, word) in words.iter().enumerate() {
-        let Some(month) = month(word) else { continue };
-        let back = match at.checked_sub(1) {
-            Some(it) if words[it] == "of" => it.checked_sub(1),
-            it => it,
-        };
-        let (day, first, next) = match (day_at(back), day_at(Some(at + 1))) {
-            (Some(day), _) => (Some(day), back.unwrap_or(at), at + 1),
-            (None, Some(day)) => (Some(day), at, at + 2),
-            (None, None) => (None, at, at + 1),
-        };
-        let year = year_at(next);
-        let is_alone = day.is_none() && year.is_none();
-        let is_after = || at.checked_sub(1).is_some_and(|it| before.contains(&words[it].as_str()));
-        if !is_alone || is_after() {
-            let end = next + usize::from(year.is_some());
-            return (PartialDate { year, month: Some(month), day }, first..end);
-        }
-    }
-    match (0..).zip(words).find_map(|(at, it)| Some((at, year(it)?))) {
-        Some((at, year)) => {
-            (PartialDate { year: Some(year), ..PartialDate::default() }, at..at + 1)
-        }
-        None => (PartialDate::default(), 0..0),
-    }
+    let day_at = |at: Option<usize>| at.and_then(|it| day_of_month(words.get(it)?));
+    let (day, first, next) = match (day_at(back), day_at(Some(at + 1))) {
+        (Some(day), _) => (Some(day), back.unwrap_or(at), at + 1),
+        (None, Some(day)) => (Some(day), at, at + 2),
+        (None, None) => (None, at, at + 1),
+    };
+    let year = year_at(words, next).and_then(|it| it.0.year);
+    let end = next + usize::from(year.is_some());
+    let is_date = is_date || day.is_some() || year.is_some();
+    is_date.then_some((PartialDate { year, month: Some(month), day }, first..end))
+}
+
+/// Reads the year that a word is, and returns it with the range of its words.
+pub(super) fn year_at(words: &[String], at: usize) -> Option<(PartialDate, Range<usize>)> {
+    let year = year(words.get(at)?)?;
+    Some((PartialDate { year: Some(year), ..PartialDate::default() }, at..at + 1))
+}
+
+/// Reads `5`, `05` and `5th`.
+pub(super) fn day_of_month(word: &str) -> Option<i64> {
+    let digits = word.trim_end_matches(|it: char| it.is_ascii_lowercase());
+    digits.parse::<i64>().ok().filter(|it| (1..=31).contains(it))
 }
 
 /// Reads the date of front matter, whose lines are `field: value`.
@@ -191,14 +217,15 @@ fn front_matter_date(text: &str) -> PartialDate {
     let value = |field: &&str| {
         let values = text.lines().filter_map(|it| it.split_once(": "));
         let mut values = values.filter(|it| it.0.eq_ignore_ascii_case(field));
-        let date = values.next().map(|it| read_date(&words_of(it.1), &[]).0)?;
+        let date = values.next().map(|it| read_date(&words_of(it.1), &[]))?;
         date.year.is_some().then_some(date)
     };
     DATE_FIELDS.iter().find_map(value).unwrap_or_default()
 }
 
 /// Reads `2024-03-14`, `2024-03`, `2024/3/14`, `20240314`, and the beginning of `2024-03-journal`,
-/// `2024-03-14T10:00` and `20240314101500`.
+/// `2024-03-14T10:00` and `20240314101500`; `14.3.2024`, and `14/03/2024` where only one of its
+/// numbers can be the month.
 pub(super) fn numeric_date(word: &str) -> Option<PartialDate> {
     let digits = &word[..word.bytes().take_while(u8::is_ascii_digit).count()];
     if matches!(digits.len(), 8 | 12 | 14) {
@@ -207,6 +234,9 @@ pub(super) fn numeric_date(word: &str) -> Option<PartialDate> {
         let year = year(&digits[..4]).filter(|_| is_date)?;
         return Some(PartialDate { year: Some(year), month: Some(month), day: Some(day) });
     }
+    if let Some(date) = year_last_date(word) {
+        return Some(date);
+    }
     let mut parts = word.split(['-', '/', '_', '.', 't']);
     let year = year(parts.next()?)?;
     let mut next = |most: i64| {
@@ -214,6 +244,43 @@ pub(super) fn numeric_date(word: &str) -> Option<PartialDate> {
     };
     let month = next(12)?;
     Some(PartialDate { year: Some(year), month: Some(month), day: next(31) })
+}
+
+/// Reads `14.3.2024`, day first, and `14/3/2024`, `3-14-2024` and the like, in which one number can
+/// be no month.
+fn year_last_date(word: &str) -> Option<PartialDate> {
+    let sign = word.trim_start_matches(|it: char| it.is_ascii_digit()).chars().next()?;
+    if !matches!(sign, '.' | '/' | '-' | '_') {
+        return None;
+    }
+    let (first, rest) = word.split_once(sign)?;
+    let (second, rest) = rest.split_once(sign)?;
+    let year = year(rest.split(['-', '/', '_', '.', 't']).next()?)?;
+    let [first, second] = [number(first)?, number(second)?];
+    let (day, month) = match sign {
+        '.' => (first, second),
+        _ if 12 < second => (second, first),
+        _ if 12 < first || first == second => (first, second),
+        _ => return None,
+    };
+    day_in_month(day, month).map(|it| PartialDate { year: Some(year), ..it })
+}
+
+/// Reads `14.3`.
+fn day_and_month(word: &str) -> Option<PartialDate> {
+    let (day, month) = word.split_once('.')?;
+    day_in_month(number(day)?, number(month)?)
+}
+
+fn day_in_month(day: i64, month: i64) -> Option<PartialDate> {
+    let is_date = (1..=31).contains(&day) && (1..=12).contains(&month);
+    is_date.then_some(PartialDate { year: None, month: Some(month), day: Some(day) })
+}
+
+/// Reads a number of one or two digits.
+fn number(word: &str) -> Option<i64> {
+    let is_number = matches!(word.len(), 1 | 2) && word.bytes().all(|it| it.is_ascii_digit());
+    is_number.then(|| word.parse().ok()).flatten()
 }
 
 fn year(word: &str) -> Option<i64> {

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::asked_date::{AskedDate, asked_date};
+use super::asked_dates::{AskedDate, asked_dates};
 use super::candidates::{self, NodeMatch};
-use super::dated_nodes::{dated_nodes, days_of_nodes};
+use super::dated_nodes::{days_of_nodes, replace_dates};
+use super::dates::DaySpan;
 use super::query_parser::ParsedQuery;
 use super::rank::{self, RankCandidate, TurnFeatures};
 use super::sibling_relevance_boost::SiblingBoostedScores;
@@ -98,8 +99,8 @@ pub(super) fn ranked_hits(
     (limit, n_fitting): (usize, usize),
     now: Millis,
 ) -> Result<RankedHits, Error> {
-    let date = asked_date(query, now);
-    let (mut matches, are_of_words) = matches(reader, (asked, date.as_ref()), filter)?;
+    let dates = asked_dates(query, now);
+    let (mut matches, are_of_words) = matches(reader, (asked, &dates), filter)?;
     let meant = meaning.filter(|_| are_of_words);
     let near = meant.map(|it| nearest_in_meaning(reader, it, &filter)).transpose()?;
     let near = near.unwrap_or_default();
@@ -137,8 +138,8 @@ pub(super) fn ranked_hits(
         })
         .collect();
     let mut relevance = rank::relevance_scores(&candidates);
-    if let Some(date) = date.filter(|_| are_of_words) {
-        relevance = dated(reader, &date, &candidates, relevance)?;
+    if are_of_words && !dates.is_empty() {
+        relevance = dated(reader, &dates, &candidates, relevance)?;
     }
     add_meant(reader, &near, (&mut candidates, &mut relevance), times)?;
     let mut shares = shares(&candidates, &vicinity, &matches, near);
@@ -225,17 +226,19 @@ fn add_meant(
 }
 
 /// Returns the relevance of candidates, higher for those whose headings, file or front matter have
-/// the date that the question asks about.
+/// a date that the question asks about.
 fn dated(
     reader: &Reader,
-    asked: &AskedDate,
+    asked: &[AskedDate],
     candidates: &[RankCandidate<'_>],
     mut relevance: Vec<f64>,
 ) -> Result<Vec<f64>, Error> {
     let keys: Vec<NodeKey> = candidates.iter().map(|it| it.key).collect();
     let told = days_of_nodes(reader, &keys)?;
     for (it, relevance) in candidates.iter().zip(&mut relevance) {
-        let closeness = told.get(&it.key).map_or(0.0, |it| asked.days.closeness(*it));
+        let closest =
+            |told: &DaySpan| asked.iter().map(|it| it.days.closeness(*told)).fold(0.0, f64::max);
+        let closeness = told.get(&it.key).map_or(0.0, closest);
         *relevance *= 1.0 + DATED * closeness;
     }
     Ok(rank::normalized(relevance))
@@ -304,11 +307,11 @@ fn candidate<'a>(
     }
 }
 
-/// Returns the matches of the expression if the query is one, else those of its words and its date.
+/// Returns the matches of the expression if the query is one, else those of its words and dates.
 /// The flag is true for words.
 fn matches(
     reader: &Reader,
-    (asked, date): (&ParsedQuery, Option<&AskedDate>),
+    (asked, dates): (&ParsedQuery, &[AskedDate]),
     filter: NodeFilter<'_>,
 ) -> Result<(Vec<NodeMatch>, bool), Error> {
     if let Some(text) = &asked.expression
@@ -317,12 +320,7 @@ fn matches(
         return Ok((found, false));
     }
     let mut asked = asked.clone();
-    let mut nodes = Vec::new();
-    if let Some(date) = date
-        && let Some(dated) = dated_nodes(reader, date, &filter)?
-    {
-        nodes = dated.replace_words(reader, date, &filter, &mut asked.terms)?;
-    }
+    let nodes = replace_dates(reader, dates, &filter, &mut asked.terms)?;
     let terms = match is_question(&asked) {
         true => asked.terms_and_related(),
         false => asked.terms,

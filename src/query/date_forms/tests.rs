@@ -2,15 +2,16 @@ use expect_test::{Expect, expect};
 
 use super::*;
 use crate::model::clock::Millis;
-use crate::query::asked_date::asked_date;
+use crate::query::asked_dates::asked_dates;
 
 #[track_caller]
 fn check(question: &str, expected: Expect) {
     // The 14th of March 2026.
-    let asked = asked_date(question, Millis(1_773_484_200_000)).unwrap();
+    let asked = &asked_dates(question, Millis(1_773_484_200_000))[0];
     let forms = date_forms(asked.days, 2026);
     let mut text = String::new();
-    for (name, forms) in [("exact", forms.exact), ("vague", forms.vague)] {
+    for (name, forms) in [("exact", forms.exact), ("dotted", forms.dotted), ("vague", forms.vague)]
+    {
         text += &format!("{name}:\n");
         for forms in forms.chunks(4) {
             text += &format!("  {}\n", forms.join(", "));
@@ -30,17 +31,20 @@ fn a_day_is_written_in_numbers_and_with_the_name_of_its_month() {
               "5th of march 2024", "march 05 2024", "05 march 2024", "mar 5 2024"
               "mar 5th 2024", "5 mar 2024", "5th mar 2024", "5th of mar 2024"
               "mar 05 2024", "05 mar 2024"
+            dotted:
+              05.03.2024, 5.3.2024
             vague:
               "march 5", "march 5th", "5 march", "5th march"
               "5th of march", "march 05", "05 march", "mar 5"
               "mar 5th", "5 mar", "5th mar", "5th of mar"
-              "mar 05", "05 mar"
+              "mar 05", "05 mar", "05 03 2024", "5 3 2024"
         "#]],
     );
     check(
         "on 22 May",
         expect![[r#"
             exact:
+            dotted:
             vague:
               "may 22", "may 22nd", "22 may", "22nd may"
               "22nd of may", "05 22"
@@ -56,9 +60,13 @@ fn some_days_are_written_in_numbers_and_their_months_by_name() {
             exact:
               "2026 03 12", "2026 03 12t"*, "20260312"*, "2026 3 12"
               "2026 03 13", "2026 03 13t"*, "20260313"*, "2026 3 13"
+              "13 03 2026", "13 3 2026", "03 13 2026", "3 13 2026"
               "2026 03 14", "2026 03 14t"*, "20260314"*, "2026 3 14"
+              "14 03 2026", "14 3 2026", "03 14 2026", "3 14 2026"
+            dotted:
+              12.03.2026, 12.3.2026
             vague:
-              "march", "mar"
+              "12 03 2026", "12 3 2026", "march", "mar"
         "#]],
     );
 }
@@ -71,6 +79,7 @@ fn a_month_is_written_with_its_year_or_alone() {
             exact:
               "2024 09", "202409"*, NEAR("september" "2024", 2), NEAR("sep" "2024", 2)
               NEAR("sept" "2024", 2)
+            dotted:
             vague:
               "september", "sep", "sept"
         "#]],
@@ -79,6 +88,7 @@ fn a_month_is_written_with_its_year_or_alone() {
         "in March",
         expect![[r#"
             exact:
+            dotted:
             vague:
               "march", "mar", "2026 03", "202603"*
               "2025 03", "202503"*
@@ -93,6 +103,7 @@ fn more_than_a_year_has_the_forms_of_its_years() {
         expect![[r#"
             exact:
               "2025"
+            dotted:
             vague:
         "#]],
     );
@@ -101,6 +112,7 @@ fn more_than_a_year_has_the_forms_of_its_years() {
         expect![[r#"
             exact:
               "2024", "2025", "2026"
+            dotted:
             vague:
         "#]],
     );

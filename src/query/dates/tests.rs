@@ -1,12 +1,12 @@
 use super::*;
 use crate::model::clock::Millis;
-use crate::query::asked_date::asked_date;
+use crate::query::asked_dates::asked_dates;
 
 /// The 14th of March 2026.
 const NOW: Millis = Millis(1_773_484_200_000);
 
 fn asked_days(question: &str, now: Millis) -> Option<DaySpan> {
-    asked_date(question, now).map(|it| it.days)
+    asked_dates(question, now).first().map(|it| it.days)
 }
 
 #[track_caller]

@@ -77,6 +77,8 @@ fn a_question_about_a_day_finds_its_notes_however_they_are_dated() {
         "what about March 13, 2026",
         "13 March 2026",
         "notes of 20260313",
+        "what was decided on 13.03.2026",
+        "and on 13/3/2026?",
     ] {
         check(query, &FRIDAY);
     }
@@ -91,6 +93,22 @@ fn a_question_about_some_days_finds_the_notes_of_each() {
     }
     check("what happened in March 2026", &[FRIDAY[0], FRIDAY[1], TUESDAY[0], FRIDAY[2]]);
     check("what happened last year", &["Cleo left the band."]);
+}
+
+#[test]
+fn a_question_about_several_days_finds_the_notes_of_all_of_them() {
+    check(
+        "what happened between 9 March and 13 March 2026",
+        &[FRIDAY[0], FRIDAY[1], TUESDAY[0], FRIDAY[2]],
+    );
+    check(
+        "what did we decide on 2026-03-10 or on 2026-03-13",
+        &[FRIDAY[0], FRIDAY[1], TUESDAY[0], FRIDAY[2]],
+    );
+    check("what happened from 8 to 11 March", &TUESDAY);
+    check("what was done on Tuesday or in March 2025", &["Cleo left the band.", TUESDAY[0]]);
+    // One that no note has is no reason to drop the other.
+    check("what did we decide on 2026-03-10 or on 2019-01-01", &TUESDAY);
 }
 
 #[test]
@@ -150,4 +168,34 @@ fn a_date_keeps_to_the_conditions_of_a_search() {
     found.sort_unstable();
     assert_eq!(found, ["[heading] Friday, March 13, 2026", "[heading] Rent", "[heading] Standup"]);
     assert_eq!(text.matches("relevance=1.00").count(), 3, "{text}");
+}
+
+#[test]
+fn a_day_is_found_as_europeans_and_americans_write_it() {
+    let outline = "
+= 05.03.2024.md
+heading Fifth
+  text We sold the boat.
+= ana.md
+text Ana signed it on 5.3.2024.
+= ben.md
+text Ben signed it on 3/5/2024.
+= cleo.md
+text Cleo signed it on 25/3/2024.
+= dora.md
+text Dora signed it on 3/25/2024.
+";
+    let found = |query: &str| {
+        let mut found = labels(outline, query, NOW);
+        found.retain(|it| it != "Fifth");
+        found.sort();
+        found
+    };
+    // Which of them `3/5/2024` is cannot be known.
+    assert_eq!(found("March 5, 2024"), ["Ana signed it on 5.3.2024.", "We sold the boat."]);
+    let both = ["Cleo signed it on 25/3/2024.", "Dora signed it on 3/25/2024."];
+    assert_eq!(found("2024-03-25"), both);
+    assert_eq!(found("25.3.2024"), both);
+    let best = &labels(outline, "who signed on 3/5/2024", NOW)[..2];
+    assert!(best.contains(&"Ben signed it on 3/5/2024.".to_owned()), "{best:?}");
 }
