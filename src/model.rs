@@ -15,6 +15,7 @@ pub(crate) mod links;
 pub(crate) mod memory_fingerprint;
 pub(crate) mod order_keys;
 pub(crate) mod schedule;
+pub(crate) mod topic_names;
 pub(crate) mod tree;
 pub(crate) mod validity;
 pub(crate) mod vector;

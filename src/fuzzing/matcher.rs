@@ -2,8 +2,9 @@
 
 use crate::model::contradiction_check::StatementFeatures;
 use crate::model::entity_extraction::{
-    NamedEntity, PICKED_MAX, marked_entities, normal_name, possible_names, slug_of,
+    NamedEntity, PICKED_MAX, marked_entities, normal_name, possible_names,
 };
+use crate::model::topic_names::{TopicName, TopicNameMatch, topic_slug};
 
 /// Panics when what is picked out of `data` violates an invariant.
 pub fn matcher(data: &[u8]) {
@@ -24,8 +25,10 @@ pub fn matcher(data: &[u8]) {
     for name in possible_names(&text) {
         assert_eq!(normal_name(&name), name, "a possible name is compared as it is");
     }
-    let slug = slug_of(&text);
-    assert_eq!(slug_of(&slug), slug, "the slug of a slug");
+    let slug = topic_slug(&text);
+    assert_eq!(topic_slug(&slug), slug, "the slug of a slug");
+    let found = TopicName::of(&slug).match_with(&text, None);
+    assert!(found.is_some_and(|it| it <= TopicNameMatch::Slug), "{slug:?} leads to no topic");
     let (first, second) = text.split_at(text.floor_char_boundary(text.len() / 2));
     let (first, second) = (StatementFeatures::of(first), StatementFeatures::of(second));
     assert_eq!(first.may_contradict(&second), second.may_contradict(&first));

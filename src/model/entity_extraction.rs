@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 use super::identity::ContentHash;
 use super::kind_specs::knowledge::ENTITY_KINDS;
@@ -75,19 +76,6 @@ fn composed(text: &str) -> Cow<'_, str> {
 /// and in no other spelling.
 pub(crate) fn name_key(name: &str) -> String {
     ContentHash::of(&normal_name(name)).to_string()
-}
-
-/// Returns the short name of a topic in addresses: letters and digits in lower case, and hyphens.
-pub(crate) fn slug_of(name: &str) -> String {
-    let mut slug = String::new();
-    for letter in composed(&name.to_lowercase()).chars().take(NAME_CHARS_MAX) {
-        if letter.is_alphanumeric() {
-            slug.push(letter);
-        } else if !slug.is_empty() && !slug.ends_with('-') {
-            slug.push('-');
-        }
-    }
-    slug.trim_end_matches('-').to_owned()
 }
 
 /// Returns the things that a text marks, in its order, each once.
@@ -176,10 +164,12 @@ fn kind_of(name: &str) -> &'static str {
 /// Returns the runs of one to three words of a text in the form of names, to be looked up among the
 /// names that are known.
 pub(crate) fn possible_names(text: &str) -> BTreeSet<String> {
-    let is_inner = |it: char| it.is_alphanumeric() || "-_./@".contains(it);
+    let is_inner =
+        |it: char| it.is_alphanumeric() || is_combining_mark(it) || "-_./@+#".contains(it);
     let words: Vec<String> = composed(text)
         .split(|it: char| !is_inner(it))
-        .map(|it| it.trim_matches(['.', '/', '-', '@']).to_lowercase())
+        .map(|it| it.trim_matches(['.', '/', '-', '@']).trim_start_matches(['+', '#']))
+        .map(|it| composed(&it.to_lowercase()).into_owned())
         .filter(|it| !it.is_empty())
         .take(WORDS_MAX)
         .collect();

@@ -9,10 +9,9 @@ use super::node_writes::{
 };
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
-use crate::model::entity_extraction::{
-    NamedEntity, marked_entities, name_key, possible_names, slug_of,
-};
+use crate::model::entity_extraction::{NamedEntity, marked_entities, name_key, possible_names};
 use crate::model::identity::NodeId;
+use crate::model::topic_names::{TopicName, topic_slug};
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 use crate::text::tokens;
@@ -67,10 +66,16 @@ pub(super) fn named_as(
     if !matches!(node.record.node_type, NodeType::Topic | NodeType::Entity) {
         return Ok(Vec::new());
     }
-    let names = node.fields.get("names").and_then(Value::as_array).into_iter().flatten();
-    let names: Vec<&str> = names.filter_map(Value::as_str).collect();
+    let named = match node.record.node_type {
+        NodeType::Topic => topics_named(batch, node.title())?,
+        other => {
+            let names = node.fields.get("names").and_then(Value::as_array).into_iter().flatten();
+            let names: Vec<&str> = names.filter_map(Value::as_str).collect();
+            KnowledgeNode::all(batch.with_any_facet(other, "name", &names)?)?
+        }
+    };
     let mut others: Vec<KnowledgeNode> = Vec::new();
-    for other in KnowledgeNode::all(batch.with_any_facet(node.record.node_type, "name", &names)?)? {
+    for other in named {
         if let Some(other) = present_one(batch, other)?
             && other.id() != node.id()
             && others.iter().all(|it| it.id() != other.id())
@@ -191,7 +196,7 @@ pub(super) fn shown_entity(node: &KnowledgeNode) -> String {
     format!("{kind}:{}", node.title())
 }
 
-/// Returns the topic of that id, short name or name, if there is one.
+/// Returns the topic of that id, name or slug, if there is one.
 pub(super) fn known_topic(
     batch: &Batch<'_>,
     text: &str,
@@ -202,17 +207,22 @@ pub(super) fn known_topic(
     {
         return Ok(Some(node));
     }
-    for name in [&slug_of(text), text] {
-        let found = batch.with_facet(NodeType::Topic, "name", &name_key(name))?;
-        let found = KnowledgeNode::all(found)?;
-        if let Some(topic) = found.into_iter().find(|it| !it.is_hidden()) {
-            return Ok(Some(topic));
-        }
-    }
-    Ok(None)
+    Ok(topics_named(batch, text)?.into_iter().find(|it| !it.is_hidden()))
 }
 
-/// Returns the topic of that id, short name or name, which is made if it is new.
+/// Returns the topics of a name or a slug, hidden or not: those that have the name now first.
+fn topics_named(batch: &Batch<'_>, text: &str) -> Result<Vec<KnowledgeNode>, MemoryError> {
+    let name = TopicName::of(text);
+    let keys: Vec<&str> = name.keys().iter().map(String::as_str).collect();
+    let topics = KnowledgeNode::all(batch.with_any_facet(NodeType::Topic, "name", &keys)?)?;
+    let matched =
+        |it: KnowledgeNode| Some((name.match_with(it.title(), it.fields.get("names"))?, it));
+    let mut found: Vec<_> = topics.into_iter().filter_map(matched).collect();
+    found.sort_by_key(|it| it.0);
+    Ok(found.into_iter().map(|it| it.1).collect())
+}
+
+/// Returns the topic of that id, name or slug, which is made if it is new.
 pub(super) fn topic_named(
     batch: &mut Batch<'_>,
     text: &str,
@@ -225,14 +235,13 @@ pub(super) fn topic_named(
             false => Ok(known),
         };
     }
-    let slug = slug_of(text);
-    if slug.is_empty() {
+    if !text.contains(char::is_alphanumeric) {
         return Err(MemoryError::invalid("`topic` has neither letters nor digits"));
     }
     let name = text.trim();
     let mut fields = Map::new();
     fields.insert("title".to_owned(), name.into());
-    fields.insert("names".to_owned(), json!([name_key(name), name_key(&slug)]));
+    fields.insert("names".to_owned(), json!([name_key(name), name_key(&topic_slug(name))]));
     let content = description.unwrap_or(name);
     let token_count = tokens::count(content);
     let new = NewKnowledgeNode { node_type: NodeType::Topic, content, token_count, fields };

@@ -12,8 +12,9 @@ use super::arguments::KnowledgeResult;
 use super::recall::{find_topic, unknown};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
-use crate::model::entity_extraction::{normal_name, slug_of};
+use crate::model::entity_extraction::normal_name;
 use crate::model::kind_specs::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
+use crate::model::topic_names::topic_slug;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader, TypedEdge};
@@ -80,7 +81,7 @@ pub(crate) fn topics_document(reader: &Reader) -> KnowledgeResult<Value> {
         };
         topics.push(json!({
             "id": topic.id,
-            "slug": slug_of(topic.title()),
+            "slug": topic_slug(topic.title()),
             "name": topic.title(),
             "description": topic.content,
             "episodes": n_of(NodeType::Episode)?,

@@ -21,8 +21,9 @@ use super::arguments::KnowledgeResult;
 use crate::memory::Memory;
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::model::clock::Millis;
-use crate::model::entity_extraction::{NamedEntity, name_key, slug_of};
+use crate::model::entity_extraction::{NamedEntity, name_key};
 use crate::model::identity::NodeId;
+use crate::model::topic_names::TopicName;
 use crate::model::tree::NodeType;
 use crate::query::AccessKind;
 use crate::store::NodeKey;
@@ -120,7 +121,7 @@ pub(super) fn unknown(what: &str, text: &str) -> MemoryError {
     MemoryError::new(ErrorCode::NotFound, format!("no {what} `{text}` is known"))
 }
 
-/// Returns the topic of an id, a short name or a name.
+/// Returns the topic of an id, a name or a slug.
 pub(super) fn find_topic(reader: &Reader, text: &str) -> KnowledgeResult<Option<KnowledgeRow>> {
     if NodeId::parse(text).is_some()
         && let Some(row) = reader.knowledge_by_id(text)?
@@ -128,12 +129,17 @@ pub(super) fn find_topic(reader: &Reader, text: &str) -> KnowledgeResult<Option<
     {
         return Ok(Some(row));
     }
-    for name in [&slug_of(text), text] {
-        if let Some(row) = first_with(reader, NodeType::Topic, "name", &name_key(name))? {
-            return Ok(Some(row));
-        }
+    let name = TopicName::of(text);
+    let mut topics = Vec::new();
+    for key in name.keys() {
+        topics.extend(all_with(reader, NodeType::Topic, "name", key)?);
     }
-    Ok(None)
+    let matched = |it: KnowledgeRow| {
+        let names = it.fields.as_ref().and_then(|it| it.get("names"));
+        Some((name.match_with(it.title(), names)?, it.key, it))
+    };
+    let found = topics.into_iter().filter_map(matched).min_by_key(|it| (it.0, it.1));
+    Ok(found.map(|it| it.2))
 }
 
 /// Returns the entity of an id, `kind:name` or a name.
@@ -144,18 +150,20 @@ pub(super) fn find_entity(reader: &Reader, text: &str) -> KnowledgeResult<Option
         return Ok(Some(row));
     }
     let Some(named) = NamedEntity::parse(text) else { return Ok(None) };
-    first_with(reader, NodeType::Entity, "name", &name_key(&named.name))
+    let found = all_with(reader, NodeType::Entity, "name", &name_key(&named.name))?;
+    Ok(found.into_iter().next())
 }
 
-fn first_with(
+/// Returns the nodes of a type that have a value under a key and are not gone, eldest first.
+fn all_with(
     reader: &Reader,
     node_type: NodeType,
     key: &'static str,
     value: &str,
-) -> KnowledgeResult<Option<KnowledgeRow>> {
+) -> KnowledgeResult<Vec<KnowledgeRow>> {
     let of_type = FieldFilter::text("type", node_type.as_str());
     let keys = reader.nodes_with(&[FieldFilter::text(key, value), of_type])?;
-    Ok(reader.knowledge(&keys)?.into_iter().find(|it| !it.is_gone()))
+    Ok(reader.knowledge(&keys)?.into_iter().filter(|it| !it.is_gone()).collect())
 }
 
 impl RecallContext<'_> {

@@ -22,6 +22,7 @@ mod recalling;
 mod remembering;
 mod reviewing;
 mod stating;
+mod topics;
 
 /// A memory at a folder of its own, with a clock that tests set.
 struct Case {

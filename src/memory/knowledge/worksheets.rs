@@ -18,8 +18,8 @@ use super::recall::{find_topic, nearest_concepts, unknown};
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
-use crate::model::entity_extraction::slug_of;
 use crate::model::kind_specs::knowledge::CONFLICT_STATES;
+use crate::model::topic_names::topic_slug;
 use crate::model::tree::NodeType;
 use crate::query::cut_to_tokens;
 use crate::store::NodeKey;
@@ -354,7 +354,7 @@ fn topic_of_first(reader: &Reader) -> KnowledgeResult<Option<String>> {
 }
 
 fn topic_json(topic: &KnowledgeRow, request: &WorksheetRequest) -> Value {
-    let slug = slug_of(topic.title());
+    let slug = topic_slug(topic.title());
     let [slug, name] = [&slug, topic.title()].map(|it| within(it, request.share(NAMES_SHARE) / 2));
     json!({"id": topic.id, "slug": slug, "name": name})
 }

@@ -54,8 +54,19 @@ fn runs_of_words_are_possible_names() {
 }
 
 #[test]
-fn slugs_are_letters_digits_and_hyphens() {
-    assert_eq!(slug_of("  Payments & Refunds! "), "payments-refunds");
-    assert_eq!(slug_of("Größe"), "größe");
-    assert_eq!(slug_of("!!"), "");
+fn possible_names_keep_the_signs_of_languages_and_marks_without_a_letter_of_their_own() {
+    let names: Vec<String> = possible_names("C++ (F#), #tag: x\u{302}yz").into_iter().collect();
+    assert_eq!(
+        names,
+        [
+            "c++",
+            "c++ f#",
+            "c++ f# tag",
+            "f# tag",
+            "f# tag x\u{302}yz",
+            "tag",
+            "tag x\u{302}yz",
+            "x\u{302}yz"
+        ]
+    );
 }

@@ -9,7 +9,7 @@ use super::{EDGES_MAX, all_of, entity_name, stats_document, unknown};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::recall::find_topic;
 use crate::memory::knowledge::remind_export::record_time;
-use crate::model::entity_extraction::slug_of;
+use crate::model::topic_names::topic_slug;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{KnowledgeRow, Reader};
@@ -36,7 +36,7 @@ fn records(reader: &Reader, topics: &[KnowledgeRow]) -> KnowledgeResult<Vec<Valu
         let of_topic: Vec<&KnowledgeRow> = episodes.iter().filter(of_topic).collect();
         json!({
             "id": topic.id,
-            "slug": slug_of(topic.title()),
+            "slug": topic_slug(topic.title()),
             "name": topic.title(),
             "description": topic.content,
             "created_at": record_time(topic.time("created_at")),

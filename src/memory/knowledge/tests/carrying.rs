@@ -4,21 +4,21 @@ use super::*;
 use crate::maintenance::transfer::RemindRecords;
 
 impl Case {
-    fn import(&self, export: &str) -> KnowledgeImportReport {
+    pub(super) fn import(&self, export: &str) -> KnowledgeImportReport {
         let path = self.folder.path().join("export.json");
         std::fs::write(&path, export).unwrap();
         let records = RemindRecords::read(&path, &self.folder.path().join("memory.db")).unwrap();
         self.memory.import_remind(records, "import", &mut |_, _| ()).unwrap()
     }
 
-    fn export(&self) -> String {
+    pub(super) fn export(&self) -> String {
         let mut export = Vec::new();
         self.memory.read(|it| export_remind(it, &mut export)).unwrap().unwrap();
         String::from_utf8(export).unwrap()
     }
 
     /// A memory of what this one exports.
-    fn carried(&self) -> Case {
+    pub(super) fn carried(&self) -> Case {
         let case = Case::new();
         case.import(&self.export());
         case

@@ -3,7 +3,7 @@ use crate::text::tokens;
 
 impl Case {
     #[track_caller]
-    fn review(&self, args: Value) -> Value {
+    pub(super) fn review(&self, args: Value) -> Value {
         let Value::Object(args) = args else { panic!("an object") };
         self.memory.review(&WorksheetRequest::parse(&args).unwrap()).unwrap()
     }

@@ -10,10 +10,11 @@ use crate::memory::knowledge::node_writes::{KnowledgeNode, add_edge, edge, set_n
 use crate::memory::knowledge::operations::lifecycle::ID_CHARS_MAX;
 use crate::memory::knowledge::stated_facts::reword_stated_fact;
 use crate::memory::typed::{UpdateRequest, rewrite};
-use crate::model::entity_extraction::{name_key, slug_of};
+use crate::model::entity_extraction::name_key;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::KindSpec;
 use crate::model::kind_specs::knowledge::{EPISODE_CHARS_MAX, TITLE_CHARS_MAX};
+use crate::model::topic_names::{is_reduced_key, topic_slug};
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 
@@ -135,10 +136,13 @@ fn new_values(
         let mut names = vec![Value::from(name_key(&title))];
         let known = node.fields.get("names").and_then(Value::as_array).into_iter().flatten();
         // The former names of a topic or an entity go on being found.
-        let is_kept = |it: &&Value| !node.is_a(NodeType::Concept) && **it != names[0];
+        let is_other = |it: &str| node.is_a(NodeType::Topic) && is_reduced_key(node.title(), it);
+        let is_kept = |it: &&Value| {
+            !node.is_a(NodeType::Concept) && **it != names[0] && !it.as_str().is_some_and(is_other)
+        };
         let former: Vec<Value> = known.filter(is_kept).cloned().collect();
         names.extend(former);
-        let slug = Value::from(name_key(&slug_of(&title)));
+        let slug = Value::from(name_key(&topic_slug(&title)));
         if node.is_a(NodeType::Topic) && !names.contains(&slug) {
             names.push(slug);
         }
