@@ -6,6 +6,8 @@ mod event_feed;
 mod rest_records;
 mod topics_graph_stats;
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::{Map, Value, json};
 
 use super::arguments::KnowledgeResult;
@@ -254,12 +256,7 @@ fn entity_name(row: &KnowledgeRow) -> String {
 pub(crate) fn entities_document(reader: &Reader) -> KnowledgeResult<Value> {
     let rows = all_of(reader, NodeType::Entity)?;
     let keys: Vec<NodeKey> = rows.iter().map(|it| it.key).collect();
-    let mut edges = reader.typed_edges_to(&keys, EDGES_MAX)?;
-    edges.retain(|it| it.link_type == "mentions");
-    let mut n_mentions = std::collections::HashMap::new();
-    for edge in &edges {
-        *n_mentions.entry(edge.target).or_insert(0_usize) += 1;
-    }
+    let n_mentions = n_mentions(reader, &keys)?;
     let entities: Vec<Value> = rows
         .iter()
         .map(|it| {
@@ -273,6 +270,26 @@ pub(crate) fn entities_document(reader: &Reader) -> KnowledgeResult<Value> {
         })
         .collect();
     Ok(json!({"entities": entities}))
+}
+
+/// Returns the number of episodes that mention each of some entities. The fact that an episode
+/// states has the same mentions, and is none of its own.
+fn n_mentions(reader: &Reader, entities: &[NodeKey]) -> KnowledgeResult<HashMap<NodeKey, usize>> {
+    let mut edges = reader.typed_edges_to(entities, EDGES_MAX)?;
+    edges.retain(|it| it.link_type == "mentions");
+    let sources: Vec<NodeKey> = edges.iter().map(|it| it.source).collect();
+    let hidden = reader.archived_among(&sources)?;
+    let episodes: HashSet<NodeKey> = reader
+        .types_of(&sources)?
+        .into_iter()
+        .filter(|(key, of)| *of == NodeType::Episode && hidden.binary_search(key).is_err())
+        .map(|it| it.0)
+        .collect();
+    let mut n_mentions = HashMap::new();
+    for edge in edges.iter().filter(|it| episodes.contains(&it.source)) {
+        *n_mentions.entry(edge.target).or_insert(0) += 1;
+    }
+    Ok(n_mentions)
 }
 
 /// Returns the further names of an entity, one a line of its text.

@@ -131,7 +131,7 @@ fn every_path_has_its_document() {
     let id = episodes["episodes"][0]["id"].as_str().unwrap();
     assert_eq!(served.get(&format!("episodes/{id}"), &[])["entity_ids"], json!(["subject:Redis"]));
     let entities = served.get("entities", &[("search", "redis")]);
-    assert_eq!(entities["entities"][0]["mention_count"], 4, "{entities}");
+    assert_eq!(entities["entities"][0]["mention_count"], 3, "{entities}");
     let entity = served.get("entities/subject:redis", &[]);
     assert_eq!(entity["relations"][0]["related_entity"], "subject:cache");
     assert_eq!(entity["relations"][0]["direction"], "outgoing");

@@ -6,7 +6,9 @@
 
 use serde_json::{Value, json};
 
-use super::{EDGES_MAX, all_of, deleted_of, entity_name, last_written, mentioned, unknown};
+use super::{
+    EDGES_MAX, all_of, deleted_of, entity_name, last_written, mentioned, n_mentions, unknown,
+};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::recall::{RecallRequest, find_entity, find_topic, recall};
 use crate::memory::knowledge::remind_export::record_time;
@@ -145,12 +147,7 @@ pub(crate) fn entity_records(
     let total = rows.len();
     let rows = filter.part(rows);
     let keys: Vec<NodeKey> = rows.iter().map(|it| it.key).collect();
-    let mut n_mentions = std::collections::HashMap::new();
-    for edge in reader.typed_edges_to(&keys, EDGES_MAX)? {
-        if edge.link_type == "mentions" {
-            *n_mentions.entry(edge.target).or_insert(0_usize) += 1;
-        }
-    }
+    let n_mentions = n_mentions(reader, &keys)?;
     let record = |it: &KnowledgeRow| {
         let mut record = entity(it);
         record["mention_count"] = n_mentions.get(&it.key).copied().unwrap_or(0).into();
@@ -167,7 +164,8 @@ pub(crate) fn entity_record(reader: &Reader, text: &str) -> KnowledgeResult<Valu
     let mut relations = Vec::new();
     let out = reader.typed_edges_from(&[row.key], EDGES_MAX)?;
     let back = reader.typed_edges_to(&[row.key], EDGES_MAX)?;
-    record["mention_count"] = back.iter().filter(|it| it.link_type == "mentions").count().into();
+    let n_mentions = n_mentions(reader, &[row.key])?;
+    record["mention_count"] = n_mentions.get(&row.key).copied().unwrap_or(0).into();
     for (edges, direction) in [(out, "outgoing"), (back, "incoming")] {
         let other = |it: &TypedEdge| if direction == "outgoing" { it.target } else { it.source };
         let keys: Vec<NodeKey> = edges.iter().map(other).collect();

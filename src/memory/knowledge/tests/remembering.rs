@@ -231,3 +231,18 @@ fn a_fact_that_was_forgotten_is_stated_when_it_is_said_again() {
     assert_eq!(jug("The jug holds one litre.")["created"], false);
     assert!(jug("The jug holds two litres.")["conflict"].is_string());
 }
+
+#[test]
+fn mentions_are_the_episodes_that_mention_an_entity() {
+    let case = Case::new();
+    let n_mentions = || {
+        let entities = case.memory.read(entities_document).unwrap();
+        entities["entities"][0]["mentions"].clone()
+    };
+    case.remember(json!({"content": "`Redis` is slow.", "kind": "fact", "subject": "Redis"}));
+    assert_eq!(n_mentions(), 1, "the fact is what the episode states");
+    let other = id(&case.remember(json!({"content": "`Redis` was restarted."})), 0);
+    assert_eq!(n_mentions(), 2);
+    case.apply(json!([{"op": "delete", "id": other}]));
+    assert_eq!(n_mentions(), 1);
+}
