@@ -63,19 +63,17 @@ pub(super) fn named_as(
     batch: &Batch<'_>,
     node: &KnowledgeNode,
 ) -> Result<Vec<KnowledgeNode>, MemoryError> {
-    if !matches!(node.record.node_type, NodeType::Topic | NodeType::Entity) {
-        return Ok(Vec::new());
-    }
-    let named = match node.record.node_type {
+    let found = match node.record.node_type {
         NodeType::Topic => topics_named(batch, node.title())?,
-        other => {
+        NodeType::Entity => {
             let names = node.fields.get("names").and_then(Value::as_array).into_iter().flatten();
             let names: Vec<&str> = names.filter_map(Value::as_str).collect();
-            KnowledgeNode::all(batch.with_any_facet(other, "name", &names)?)?
+            KnowledgeNode::all(batch.with_any_facet(NodeType::Entity, "name", &names)?)?
         }
+        _ => Vec::new(),
     };
     let mut others: Vec<KnowledgeNode> = Vec::new();
-    for other in named {
+    for other in found {
         if let Some(other) = present_one(batch, other)?
             && other.id() != node.id()
             && others.iter().all(|it| it.id() != other.id())
@@ -123,6 +121,17 @@ pub(super) fn add_alias(
         }
     };
     set_node(batch, entity, &content, add, now).map(drop)
+}
+
+/// Returns the text of an entity with further names, one a line; names that it has are left out.
+pub(super) fn with_names<'a>(content: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let mut lines: Vec<&str> = content.lines().collect();
+    for name in names.filter(|it| !it.trim().is_empty()) {
+        if lines.iter().all(|it| name_key(it) != name_key(name)) {
+            lines.push(name);
+        }
+    }
+    lines.join("\n")
 }
 
 /// Returns the entity that a caller names by `kind:name`, a name or an id.

@@ -212,8 +212,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         let mut fields = Map::new();
         fields.insert("conflict".to_owned(), status.into());
         fields.insert("severity".to_owned(), severity.into());
-        let note = record.text("resolution_note").or(record.text("description"));
-        fields.insert("note".to_owned(), note.into());
+        fields.insert("note".to_owned(), record.text("resolution_note").into());
         let winner = record.text("winning_fact_id").and_then(|it| self.ids.get(it));
         fields.insert("winner".to_owned(), winner.map(NodeId::to_string).into());
         for (name, of) in [

@@ -271,3 +271,38 @@ fn many_imported_values_of_one_key_are_one_conflict() {
     assert!(told.iter().all(|it| it.starts_with("contested")), "{told:?}");
     crate::maintenance::doctor::assert_healthy(&case.folder.path().join("memory.db"));
 }
+
+#[test]
+fn every_name_of_a_renamed_and_merged_entity_is_known_elsewhere() {
+    let case = Case::new();
+    let done = case.apply(json!([
+        {"op": "entity", "as": "a", "name": "tool:Postgres"},
+        {"op": "entity", "as": "b", "name": "tool:Elephant"},
+        {"op": "alias", "id": "$b", "name": "pg"},
+    ]));
+    let [a, b] = [0, 1].map(|nth| id(&done, nth));
+    case.apply(json!([{"op": "update", "id": b, "title": "PgServer"}]));
+    case.apply(json!([{"op": "update", "id": b, "title": "Postgres server"}]));
+    case.apply(json!([{"op": "merge", "from": [b], "into": a}]));
+    let names = ["Postgres", "Elephant", "pg", "PgServer", "Postgres server"];
+    for case in [&case, &case.carried(), &case.carried().carried()] {
+        let entities = case.memory.read(entities_document).unwrap()["entities"].clone();
+        assert_eq!(entities.as_array().unwrap().len(), 1, "{entities}");
+        let made = names.map(|it| id(&case.apply(json!([{"op": "entity", "name": it}])), 0));
+        assert_eq!(made, made.each_ref().map(|_| made[0].clone()));
+    }
+}
+
+#[test]
+fn a_conflict_without_a_note_has_none_elsewhere() {
+    let case = Case::new();
+    case.remember(of_gateway("The gateway listens on port 1.", "port"));
+    case.remember(of_gateway("The gateway listens on port 2.", "port"));
+    let [here, there] = [&case, &case.carried()].map(|it| {
+        let conflicts = it.memory.read(|reader| conflicts_document(reader, "all", 10)).unwrap();
+        let conflict = &conflicts["conflicts"][0];
+        (conflict["about"].clone(), conflict["note"].clone())
+    });
+    assert_eq!(here, (json!("gateway / port"), Value::Null));
+    assert_eq!(there, here);
+}

@@ -5,7 +5,9 @@ use serde_json::{Map, Value, json};
 use super::{OperationOutcome, SUMMARY_CHARS_MAX, details};
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_context::ChangesetContext;
-use crate::memory::knowledge::entity_resolution::{mentioned, named_as, topic_field, topic_named};
+use crate::memory::knowledge::entity_resolution::{
+    mentioned, named_as, topic_field, topic_named, with_names,
+};
 use crate::memory::knowledge::node_writes::{KnowledgeNode, add_edge, edge, set_node};
 use crate::memory::knowledge::operations::lifecycle::ID_CHARS_MAX;
 use crate::memory::knowledge::stated_facts::reword_stated_fact;
@@ -73,7 +75,11 @@ fn change(
     let chars_max =
         if node.is_a(NodeType::Concept) { SUMMARY_CHARS_MAX } else { EPISODE_CHARS_MAX };
     let text = given.text("content", chars_max)?.or(given.text("summary", chars_max)?);
-    let content = text.unwrap_or(&node.record.content).to_owned();
+    let mut content = text.unwrap_or(&node.record.content).to_owned();
+    if node.is_a(NodeType::Entity) && given.value("title").is_some() {
+        // Its former name is a further one, which an export tells.
+        content = with_names(&content, std::iter::once(node.title()));
+    }
     let settings = changeset.memory.knowledge_settings();
     let mut fields = new_values(given, &node, &settings.kinds())?;
     let topic = match given.value("topic").and_then(Value::as_str) {

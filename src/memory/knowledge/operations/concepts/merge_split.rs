@@ -16,6 +16,7 @@ use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_context::ChangesetContext;
 use crate::memory::knowledge::conflict_writes::is_open;
 use crate::memory::knowledge::contradicting_facts::{FactSubject, add_key, subject_of_cluster};
+use crate::memory::knowledge::entity_resolution::with_names;
 use crate::memory::knowledge::node_writes::{
     KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, find_node,
     set_fields, set_node,
@@ -91,7 +92,8 @@ pub(in crate::memory::knowledge::operations) fn merge_one(
     let names = from.fields.get("names").and_then(Value::as_array).cloned().unwrap_or_default();
     let mut content = target.record.content.clone();
     if from.is_a(NodeType::Entity) {
-        content = format!("{content}\n{}", from.record.content);
+        let names = std::iter::once(from.title()).chain(from.record.content.lines());
+        content = with_names(&content, names);
     }
     let take = |fields: &mut Map<String, Value>| {
         let (to_from, to_into) = (json!(from.id().to_string()), json!(into.to_string()));
