@@ -14,7 +14,7 @@ use repeated_writes::already;
 use serde_json::{Value, json};
 use write_report::WrittenNode;
 
-use super::knowledge::{release_statements, settle_conflicts};
+use super::knowledge::{n_episodes_of, release_members, release_statements, settle_conflicts};
 use super::typed::MemoryError;
 use super::{Answer, Error, Memory, check_node_text};
 use crate::ingest::parse::Syntax;
@@ -174,9 +174,17 @@ impl Memory {
                 _ => old,
             };
             let children = batch.children_of(old.key)?;
+            let is_topic = old.node_type == NodeType::Topic;
             match mode {
                 ForgetChildrenMode::Strict if !children.is_empty() => {
                     return Err(refuse(id, &children));
+                }
+                ForgetChildrenMode::Strict if is_topic => {
+                    let n_episodes = n_episodes_of(batch, id).map_err(unsettled)?;
+                    if 0 < n_episodes {
+                        return Err(refuse_topic(id, n_episodes));
+                    }
+                    forget_all(batch, old)?;
                 }
                 ForgetChildrenMode::Reparent if !children.is_empty() => {
                     if in_file.change(batch, &old, FileEdit::Lift)?.is_some() {
@@ -192,6 +200,9 @@ impl Memory {
                         forget_all(batch, old)?;
                     }
                 }
+            }
+            if is_topic {
+                release_members(batch, id, now).map_err(unsettled)?;
             }
             Ok(id)
         });
@@ -351,6 +362,14 @@ fn refuse(id: NodeId, children: &[NodeRecord]) -> Error {
     ))
 }
 
+fn refuse_topic(id: NodeId, n_episodes: usize) -> Error {
+    let noun = if n_episodes == 1 { "episode" } else { "episodes" };
+    Error::BadArgument(format!(
+        "node `{id}` is the topic of {n_episodes} {noun}; mode `cascade` and `reparent` leave \
+         them without one"
+    ))
+}
+
 fn replaces(node: &NodeRecord, mode: WriteMode) -> bool {
     match mode {
         WriteMode::Append => false,
@@ -438,7 +457,7 @@ fn append(
 }
 
 fn unsettled(error: MemoryError) -> Error {
-    Error::Unavailable(format!("cannot settle conflicts: {}", error.message))
+    Error::Unavailable(format!("cannot change knowledge with it: {}", error.message))
 }
 
 /// Forgets a node and all its descendants, the lowest first.

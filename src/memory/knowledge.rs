@@ -25,6 +25,7 @@ pub(crate) mod remind_compat;
 mod remind_export;
 mod remind_import;
 mod stated_facts;
+mod topic_members;
 mod worksheets;
 
 #[cfg(test)]
@@ -49,4 +50,5 @@ pub(crate) use recall::{RecallRequest, recall};
 pub(crate) use remember_request::RememberRequest;
 pub(crate) use remind_export::{ExportCounts, export_remind};
 pub(crate) use remind_import::KnowledgeImportReport;
+pub(crate) use topic_members::{n_episodes_of, release_members};
 pub(crate) use worksheets::{ConsolidateRequest, TASKS, WorksheetRequest, review};

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::arguments::{ArgumentObject, KnowledgeResult};
+use super::entity_resolution::present_one;
 use super::node_writes::{KnowledgeNode, find_node};
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
@@ -48,7 +49,8 @@ impl ChangesetContext<'_> {
         }
     }
 
-    /// Returns the node of an id that is changed: it is not deleted, and as it was at the base.
+    /// Returns the node of an id that is changed: it is neither deleted nor merged into another one,
+    /// and as it was at the base.
     pub(super) fn node_to_change(
         &self,
         batch: &Batch<'_>,
@@ -57,8 +59,11 @@ impl ChangesetContext<'_> {
         text: &str,
     ) -> KnowledgeResult<KnowledgeNode> {
         let node = self.node_as_at_base(batch, given, key, text)?;
-        match node.has("deleted") {
-            true => Err(deleted(given, key, &node)),
+        if node.has("deleted") {
+            return Err(deleted(given, key, &node));
+        }
+        match node.has("merged_into") {
+            true => Err(merged(batch, given, key, node)?),
             false => Ok(node),
         }
     }
@@ -107,6 +112,21 @@ impl ChangesetContext<'_> {
 
 fn undeclared(name: &str) -> String {
     format!("names `${name}`, which no earlier operation declares")
+}
+
+/// Returns the error of an operation on a node that was merged into another one.
+fn merged(
+    batch: &Batch<'_>,
+    given: &ArgumentObject<'_>,
+    key: &str,
+    node: KnowledgeNode,
+) -> KnowledgeResult<MemoryError> {
+    let id = node.id().to_string();
+    let why = match present_one(batch, node)? {
+        Some(now) => format!("names `{id}`, which was merged into `{}`; name that", now.id()),
+        None => format!("names `{id}`, which was merged into a node that is gone"),
+    };
+    Ok(given.refuse(key, why).about(&id))
 }
 
 /// Returns the error of an operation on a deleted node.

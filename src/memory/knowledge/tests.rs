@@ -8,6 +8,7 @@ use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;
+use crate::store::reader::FieldFilter;
 
 mod applying;
 mod carrying;
@@ -21,6 +22,7 @@ mod questions;
 mod recalling;
 mod remembering;
 mod reviewing;
+mod standing;
 mod stating;
 mod topics;
 
@@ -58,6 +60,17 @@ impl Case {
         let before = self.memory.stats().unwrap().text;
         assert_eq!(self.try_remember(args).unwrap_err().message, why);
         assert_eq!(self.memory.stats().unwrap().text, before, "an error writes nothing");
+    }
+
+    /// The id of the cluster that holds the fact of a text.
+    fn cluster_of(&self, text: &str) -> String {
+        let reader = self.memory.read(|reader| {
+            let facts = reader.nodes_with(&[FieldFilter::text("type", "fact")])?;
+            let facts = reader.knowledge(&facts)?;
+            let parent = facts.into_iter().find(|it| it.content == text).and_then(|it| it.parent);
+            reader.knowledge(&[parent.unwrap()])
+        });
+        reader.unwrap().remove(0).id
     }
 
     /// Every node below the roots of knowledge: type, label, and the fields that tests look at.

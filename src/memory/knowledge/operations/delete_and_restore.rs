@@ -7,9 +7,11 @@ use super::concepts::merge_one;
 use super::lifecycle::id;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_context::ChangesetContext;
-use crate::memory::knowledge::entity_resolution::named_as;
+use crate::memory::knowledge::contradicting_facts::{FactSubject, subject_of_cluster};
+use crate::memory::knowledge::entity_resolution::{named_as, present_one};
 use crate::memory::knowledge::node_writes::{KnowledgeNode, set_fields};
 use crate::memory::knowledge::stated_facts::fact_stated_alone;
+use crate::memory::knowledge::topic_members::n_episodes_of;
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 
@@ -36,9 +38,7 @@ pub(super) fn delete(
     if node.is_a(NodeType::Topic) {
         let below = KnowledgeNode::all(batch.children_of(node.record.key)?)?;
         let n_concepts = below.iter().filter(|it| !it.is_hidden()).count();
-        let episodes = batch.with_facet(NodeType::Episode, "topic", &node.id().to_string())?;
-        let episodes = KnowledgeNode::all(episodes)?;
-        let n_episodes = episodes.iter().filter(|it| !it.is_hidden()).count();
+        let n_episodes = n_episodes_of(batch, node.id())?;
         if 0 < n_concepts + n_episodes {
             let why = format!(
                 "names a topic with {n_concepts} concepts and {n_episodes} episodes; move them \
@@ -67,7 +67,7 @@ pub(super) fn restore(
     if !node.has(field) {
         return Err(given.refuse("id", format!("names `{}`, which is not {field}", node.id())));
     }
-    let others = named_as(batch, &node)?;
+    let others = replacements_of(batch, &node)?;
     if let Some(other) = others.first()
         && (node.is_a(NodeType::Topic) || 1 < others.len())
     {
@@ -94,6 +94,29 @@ pub(super) fn restore(
         return Ok(OperationOutcome::of(other.id()));
     }
     Ok(OperationOutcome::of(node.id()))
+}
+
+/// Returns what took the place of a deleted node: topics and entities of its names, and the clusters
+/// of its subject that were made since.
+fn replacements_of(batch: &Batch<'_>, node: &KnowledgeNode) -> KnowledgeResult<Vec<KnowledgeNode>> {
+    let Some(hash) = node.text("subject").filter(|_| node.is_a(NodeType::Concept)) else {
+        return named_as(batch, node);
+    };
+    let mut clusters = KnowledgeNode::all(batch.with_facet(NodeType::Concept, "subject", hash)?)?;
+    if let Some(subject) = subject_of_cluster(batch, node)? {
+        clusters.extend(FactSubject::named(batch, &subject)?.find_clusters(batch)?);
+    }
+    let mut others: Vec<KnowledgeNode> = Vec::new();
+    for cluster in clusters {
+        // The parts of one that was split stand beside each other.
+        if let Some(cluster) = present_one(batch, cluster)?
+            && node.time("updated_at") <= cluster.time("created_at")
+            && others.iter().chain([node]).all(|it| it.id() != cluster.id())
+        {
+            others.push(cluster);
+        }
+    }
+    Ok(others)
 }
 
 /// Returns the facts that are hidden and shown with a node: those of a cluster, and the one that an

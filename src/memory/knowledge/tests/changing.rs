@@ -5,11 +5,11 @@ use crate::maintenance::doctor;
 
 impl Case {
     #[track_caller]
-    fn check_health(&self) {
+    pub(super) fn check_health(&self) {
         doctor::assert_healthy(&self.folder.path().join("memory.db"));
     }
 
-    fn fact_of(&self, subject: &str, value: &str) -> Value {
+    pub(super) fn fact_of(&self, subject: &str, value: &str) -> Value {
         let answer = self.remember(json!({
             "content": value, "kind": "fact", "subject": subject, "attribute": "size",
         }));

@@ -1,0 +1,39 @@
+//! Members of a topic: the episodes and concepts that are of it, counted, and released when the
+//! topic is forgotten for good.
+
+use super::node_writes::{KnowledgeNode, set_fields};
+use crate::memory::typed::MemoryError;
+use crate::model::clock::Millis;
+use crate::model::identity::NodeId;
+use crate::model::tree::NodeType;
+use crate::store::Batch;
+
+/// Types of nodes that are of a topic.
+const MEMBERS: [NodeType; 3] = [NodeType::Episode, NodeType::Concept, NodeType::Chunk];
+
+/// Returns how many episodes are of a topic, without those that are hidden.
+pub(crate) fn n_episodes_of(batch: &Batch<'_>, topic: NodeId) -> Result<usize, MemoryError> {
+    let episodes = batch.with_facet(NodeType::Episode, "topic", &topic.to_string())?;
+    let episodes = KnowledgeNode::all(episodes)?;
+    Ok(episodes.iter().filter(|it| !it.is_hidden()).count())
+}
+
+/// Takes everything out of a topic.
+pub(crate) fn release_members(
+    batch: &mut Batch<'_>,
+    topic: NodeId,
+    now: Millis,
+) -> Result<(), MemoryError> {
+    for node_type in MEMBERS {
+        loop {
+            let found = batch.with_facet(node_type, "topic", &topic.to_string())?;
+            if found.is_empty() {
+                break;
+            }
+            for mut member in KnowledgeNode::all(found)? {
+                set_fields(batch, &mut member, |it| drop(it.shift_remove("topic")), now)?;
+            }
+        }
+    }
+    Ok(())
+}
