@@ -178,7 +178,8 @@ fn disputed_with(batch: &Batch<'_>, id: NodeId) -> Result<BTreeSet<String>, Memo
 }
 
 /// Opens a conflict of low severity between each of some new facts without an attribute and the
-/// facts of its subject that were there and have other values.
+/// elder facts of its subject that have other values, unless there was one that is open or was
+/// dismissed.
 pub(super) fn contest_values(
     batch: &mut Batch<'_>,
     mut new: Vec<KnowledgeNode>,
@@ -194,7 +195,7 @@ pub(super) fn contest_values(
         let clusters: Vec<NodeKey> = clusters.iter().map(|it| it.record.key).collect();
         if !known.contains_key(&clusters) {
             let mut there = KnowledgeNode::all(batch.living_facts_below(&clusters, COMPARED_MAX)?)?;
-            there.retain(|it| !all_new.contains(&it.id()) && is_current_fact(it, now));
+            there.retain(|it| is_current_fact(it, now));
             let features = |it: KnowledgeNode| {
                 let features = StatementFeatures::of(&it.record.content);
                 (it, features)
@@ -203,9 +204,16 @@ pub(super) fn contest_values(
         }
         let words = StatementFeatures::of(&fact.record.content);
         let there = known.get(&clusters).into_iter().flatten();
-        let others =
-            there.filter(|(it, features)| are_rivals(&fact, it) && words.may_contradict(features));
+        let is_elder =
+            |it: &KnowledgeNode| !all_new.contains(&it.id()) || it.record.key < fact.record.key;
+        let others = there.filter(|(it, features)| {
+            is_elder(it) && are_rivals(&fact, it) && words.may_contradict(features)
+        });
         let mut between: Vec<KnowledgeNode> = others.map(|it| it.0.clone()).collect();
+        if !between.is_empty() {
+            let disputed = disputed_with(batch, fact.id())?;
+            between.retain(|it| !disputed.contains(&it.id().to_string()));
+        }
         if !between.is_empty() {
             between.push(fact);
             open_conflict(batch, &mut between, "low", None, now)?;

@@ -175,7 +175,7 @@ fn what_is_imported_is_contested_by_what_is_there() {
     case.import(export);
     assert_eq!(case.field(own["results"][0]["fact"].as_str().unwrap(), "contested"), true);
     case.import(export);
-    let conflicts = case.memory.read(|it| conflicts_document(it, "all", 9)).unwrap();
+    let conflicts = case.memory.read(|it| conflicts_document(it, ("all", START), 9)).unwrap();
     let conflicts = conflicts["conflicts"].as_array().unwrap();
     assert_eq!(conflicts.len(), 1, "{conflicts:?}");
     assert_eq!(conflicts[0]["facts"].as_array().unwrap().len(), 2);
@@ -193,7 +193,7 @@ fn imported_values_without_an_attribute_are_compared_too() {
         "specifics": ["The request timeout is 45 s.", "The gateway was written by Ana."],
     });
     case.import(&json!({"version": 3, "episodes": [], "concepts": [cluster]}).to_string());
-    let conflicts = case.memory.read(|it| conflicts_document(it, "open", 9)).unwrap();
+    let conflicts = case.memory.read(|it| conflicts_document(it, ("open", START), 9)).unwrap();
     let conflicts = conflicts["conflicts"].as_array().unwrap();
     assert_eq!(conflicts.len(), 1, "{conflicts:?}");
     assert_eq!(conflicts[0]["severity"], "low");
@@ -263,7 +263,7 @@ fn many_imported_values_of_one_key_are_one_conflict() {
     let case = Case::new();
     case.remember(of_gateway("The gateway listens on port 4.", "port"));
     case.import(&export.to_string());
-    let conflicts = case.memory.read(|it| conflicts_document(it, "open", 9)).unwrap();
+    let conflicts = case.memory.read(|it| conflicts_document(it, ("open", START), 9)).unwrap();
     let conflicts = conflicts["conflicts"].as_array().unwrap();
     assert_eq!(conflicts.len(), 1, "{conflicts:?}");
     assert_eq!(conflicts[0]["facts"].as_array().unwrap().len(), 4);
@@ -299,10 +299,45 @@ fn a_conflict_without_a_note_has_none_elsewhere() {
     case.remember(of_gateway("The gateway listens on port 1.", "port"));
     case.remember(of_gateway("The gateway listens on port 2.", "port"));
     let [here, there] = [&case, &case.carried()].map(|it| {
-        let conflicts = it.memory.read(|reader| conflicts_document(reader, "all", 10)).unwrap();
+        let conflicts =
+            it.memory.read(|reader| conflicts_document(reader, ("all", START), 10)).unwrap();
         let conflict = &conflicts["conflicts"][0];
         (conflict["about"].clone(), conflict["note"].clone())
     });
     assert_eq!(here, (json!("gateway / port"), Value::Null));
     assert_eq!(there, here);
+}
+
+#[test]
+fn values_that_contradict_are_a_conflict_however_they_come() {
+    let texts = ["The relay timeout is 30 s.", "The relay timeout is 60 s."];
+    let said = Case::new();
+    for text in texts {
+        said.remember(json!({"content": text, "kind": "fact", "subject": "relay"}));
+    }
+    let imported = Case::new();
+    let records = json!({"version": 3, "episodes": [], "concepts": [{
+        "id": "cccc0001", "title": "Facts", "summary": "relay", "concept_type": "fact_cluster",
+        "entity_ids": ["subject:relay"], "specifics": texts,
+    }]});
+    imported.import(&records.to_string());
+    let conflicts = |case: &Case| {
+        let found = case.memory.read(|it| conflicts_document(it, ("open", START), 9)).unwrap();
+        let of = |it: &Value| {
+            let facts = it["facts"].as_array().unwrap().iter();
+            let mut texts: Vec<String> = facts.map(|it| it["text"].to_string()).collect();
+            texts.sort();
+            (it["severity"].clone(), texts)
+        };
+        found["conflicts"].as_array().unwrap().iter().map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(conflicts(&said), [(json!("low"), texts.map(|it| json!(it).to_string()).to_vec())]);
+    for case in [&imported, &said.carried(), &imported.carried()] {
+        assert_eq!(conflicts(case), conflicts(&said));
+    }
+    imported.import(&records.to_string());
+    assert_eq!(conflicts(&imported), conflicts(&said), "the same again");
+    let open = said.memory.read(|it| conflicts_document(it, ("open", START), 9)).unwrap();
+    said.apply(json!([{"op": "dismiss", "id": open["conflicts"][0]["id"]}]));
+    assert_eq!(conflicts(&said.carried()), [], "what was dismissed stays so");
 }
