@@ -60,13 +60,13 @@ fn read(
     let answer = reader.at_one_state(|reader| match (task, &recall) {
         (_, Some(request)) => knowledge::recall(reader, request, now).map(|it| it.0),
         (KnowledgeCommand::Review, _) => {
-            knowledge::review(reader, &WorksheetRequest::parse(&arguments)?)
+            knowledge::review(reader, &WorksheetRequest::parse(&arguments)?, now)
         }
         (KnowledgeCommand::Topics, _) => knowledge::topics_document(reader),
         (KnowledgeCommand::Entities, _) => knowledge::entities_document(reader),
         _ => {
             let status = arguments.get("status").and_then(Value::as_str).unwrap_or("open");
-            knowledge::conflicts_document(reader, status, LIST_MAX)
+            knowledge::conflicts_document(reader, (status, now), LIST_MAX)
         }
     });
     let answer = answer.map_err(because)?;

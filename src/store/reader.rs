@@ -52,6 +52,7 @@ pub(crate) use fts_hits::{
     MatchAgeOrder, MatchedNode, NodeTextStart, Siblings, TypedRankingFields,
 };
 pub(crate) use history::SnapshotRange;
+pub(super) use knowledge::disputes_what_is_over;
 pub(crate) use knowledge::{KnowledgeChange, KnowledgeRow, TypedEdge};
 pub(crate) use omitted_subtree_size::{SiblingsAfterPage, SubtreeSize};
 pub(crate) use stats::{FileSummary, Stats};

@@ -1,7 +1,8 @@
 //! Settlement at the end of a write: conflicts follow what the write did to their statements.
 //!
 //! Current facts that contradict each other are contested, however they came to stand side by side:
-//! restored, merged, imported. A conflict whose statements contradict each other no more ends.
+//! restored, merged, imported. A conflict whose statements contradict each other no more ends: with
+//! the write that changed them, or, where the time of one has run out, with the next write.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,15 +46,22 @@ pub(crate) fn release_statements(
     Ok(conflict.record)
 }
 
-/// Ends the open conflicts whose statements this write changed and that contradict no more.
-fn end_settled(batch: &mut Batch<'_>, now: Millis) -> Result<(), MemoryError> {
-    for conflict in KnowledgeNode::all(batch.with_edge_to_changed(DISPUTES)?)? {
-        if !is_open(&conflict) {
-            continue;
+/// Ends the open conflicts whose statements this write changed, and those of facts that are over,
+/// where the statements contradict each other no more. A write that changes nothing ends none.
+pub(super) fn end_settled(batch: &mut Batch<'_>, now: Millis) -> Result<(), MemoryError> {
+    if batch.changed_snapshot().is_none() {
+        return Ok(());
+    }
+    let mut conflicts = KnowledgeNode::all(batch.with_edge_to_changed(DISPUTES)?)?;
+    for conflict in KnowledgeNode::all(batch.conflicts_of_what_is_over(now)?)? {
+        if conflicts.iter().all(|it| it.id() != conflict.id()) {
+            conflicts.push(conflict);
         }
+    }
+    for conflict in conflicts.into_iter().filter(is_open) {
         let statements = statements_of(batch, &conflict)?;
         let standing: Vec<&KnowledgeNode> =
-            statements.iter().filter(|it| !it.is_hidden()).collect();
+            statements.iter().filter(|it| is_current_fact(it, now)).collect();
         let dismissed = dismissed_among(batch, &conflict, &standing)?;
         let is_between = |it: &&KnowledgeNode| {
             standing.iter().any(|other| {

@@ -93,8 +93,9 @@ pub(crate) fn topics_document(reader: &Reader) -> KnowledgeResult<Value> {
     Ok(json!({"topics": topics}))
 }
 
-/// Returns the numbers of nodes of each type of knowledge, of episodes by kind, and of what waits.
-pub(crate) fn stats_document(reader: &Reader) -> KnowledgeResult<Value> {
+/// Returns the numbers of nodes of each type of knowledge at a time, of episodes by kind, and of what
+/// waits.
+pub(crate) fn stats_document(reader: &Reader, at: Millis) -> KnowledgeResult<Value> {
     let n_of = |node_type: NodeType, also: Option<FieldFilter>| -> KnowledgeResult<usize> {
         let mut wanted = vec![
             FieldFilter::text("type", node_type.as_str()),
@@ -109,6 +110,7 @@ pub(crate) fn stats_document(reader: &Reader) -> KnowledgeResult<Value> {
         kinds.insert((*kind).to_owned(), n_of(NodeType::Episode, Some(of_kind))?.into());
     }
     let open = FieldFilter::text("conflict", CONFLICT_STATES[0]);
+    let n_open = n_of(NodeType::Conflict, Some(open))?;
     Ok(json!({
         "episodes": n_of(NodeType::Episode, None)?,
         "episode_types": kinds,
@@ -117,7 +119,7 @@ pub(crate) fn stats_document(reader: &Reader) -> KnowledgeResult<Value> {
         "facts": n_of(NodeType::Fact, None)?,
         "topics": n_of(NodeType::Topic, None)?,
         "entities": n_of(NodeType::Entity, None)?,
-        "open_conflicts": n_of(NodeType::Conflict, Some(open))?,
+        "open_conflicts": n_open.saturating_sub(reader.lapsed_conflicts(at)?.len()),
     }))
 }
 
@@ -300,34 +302,48 @@ fn aliases(entity: &KnowledgeRow) -> Vec<&str> {
     names
 }
 
-/// Returns the conflicts of a status, newest first.
+/// Returns the conflicts of a status at a time, newest first. One that has run out by then counts as
+/// resolved, as it will be with the next write.
 pub(crate) fn conflicts_document(
     reader: &Reader,
-    status: &str,
+    (status, at): (&str, Millis),
     n_max: usize,
 ) -> KnowledgeResult<Value> {
-    let mut wanted = vec![FieldFilter::text("type", NodeType::Conflict.as_str())];
-    if status != "all" {
-        if !CONFLICT_STATES.contains(&status) {
-            let known = CONFLICT_STATES.join(", ");
-            let what = format!("`status` must be one of {known}, all");
-            return Err(MemoryError::invalid(what));
-        }
-        wanted.push(FieldFilter::text("conflict", status));
+    if status != "all" && !CONFLICT_STATES.contains(&status) {
+        let known = CONFLICT_STATES.join(", ");
+        return Err(MemoryError::invalid(format!("`status` must be one of {known}, all")));
     }
-    let (keys, _) = newest(reader, &wanted, n_max)?;
+    let lapsed = reader.lapsed_conflicts(at)?;
+    let mut wanted = vec![FieldFilter::text("type", NodeType::Conflict.as_str())];
+    wanted.extend((status != "all").then(|| FieldFilter::text("conflict", status)));
+    let mut keys = reader.nodes_with(&wanted)?;
+    match CONFLICT_STATES.iter().position(|it| *it == status) {
+        Some(0) => keys.retain(|it| lapsed.binary_search(it).is_err()),
+        Some(1) => keys.extend(&lapsed),
+        _ => (),
+    }
+    keys.sort_unstable_by_key(|it| std::cmp::Reverse(*it));
+    keys.truncate(n_max);
+    let record = |it: &KnowledgeRow| {
+        let is_lapsed = lapsed.binary_search(&it.key).is_ok();
+        conflict_record(reader, it, is_lapsed.then_some(CONFLICT_STATES[1]))
+    };
     let conflicts: KnowledgeResult<Vec<Value>> =
-        reader.knowledge(&keys)?.iter().map(|it| conflict_record(reader, it)).collect();
+        reader.knowledge(&keys)?.iter().map(record).collect();
     Ok(json!({"conflicts": conflicts?}))
 }
 
 /// Returns the conflict of an id.
 pub(crate) fn conflict_document(reader: &Reader, id: &str) -> KnowledgeResult<Value> {
     let found = reader.knowledge_by_id(id)?.filter(|it| it.node_type == NodeType::Conflict);
-    conflict_record(reader, &found.ok_or_else(|| unknown("conflict", id))?)
+    conflict_record(reader, &found.ok_or_else(|| unknown("conflict", id))?, None)
 }
 
-fn conflict_record(reader: &Reader, conflict: &KnowledgeRow) -> KnowledgeResult<Value> {
+fn conflict_record(
+    reader: &Reader,
+    conflict: &KnowledgeRow,
+    status: Option<&str>,
+) -> KnowledgeResult<Value> {
     let mut edges = reader.typed_edges_from(&[conflict.key], EDGES_MAX)?;
     edges.retain(|it| it.link_type == "disputes");
     let targets: Vec<NodeKey> = edges.iter().map(|it| it.target).collect();
@@ -336,7 +352,7 @@ fn conflict_record(reader: &Reader, conflict: &KnowledgeRow) -> KnowledgeResult<
         facts.iter().map(|it| json!({"id": it.id, "text": it.content})).collect();
     Ok(json!({
         "id": conflict.id,
-        "status": conflict.text("conflict"),
+        "status": status.or(conflict.text("conflict")),
         "severity": conflict.text("severity"),
         "about": conflict.content,
         "facts": facts,

@@ -164,7 +164,7 @@ pub(crate) fn inspect(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<Va
 
 pub(crate) fn stats(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<Value> {
     ArgumentObject::new(args, "", &[])?;
-    memory.read(stats_document)
+    memory.read(|reader| stats_document(reader, memory.clock.now()))
 }
 
 pub(crate) fn episode_types(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<Value> {

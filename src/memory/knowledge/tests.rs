@@ -17,6 +17,7 @@ mod consolidating;
 mod disputing;
 mod guarantees;
 mod ingesting;
+mod lapsing;
 mod promises;
 mod questions;
 mod recalling;

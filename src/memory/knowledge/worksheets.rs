@@ -18,7 +18,6 @@ use super::recall::{find_topic, nearest_concepts, unknown};
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
-use crate::model::kind_specs::knowledge::CONFLICT_STATES;
 use crate::model::topic_names::topic_slug;
 use crate::model::tree::NodeType;
 use crate::query::cut_to_tokens;
@@ -26,7 +25,7 @@ use crate::store::NodeKey;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
 use crate::text::tokens;
 pub(super) use budgeted_worksheet::Worksheet;
-use conflicts::{add_conflict, conflicts_sheet, open_conflicts};
+use conflicts::{add_conflict, conflicts_sheet, n_open_conflicts, open_conflicts};
 
 /// The tasks of a review.
 pub(crate) const TASKS: &[&str] = &["consolidate", "triage", "conflicts", "health"];
@@ -141,12 +140,19 @@ impl Memory {
 
     /// Returns a worksheet; it warms nothing.
     pub(crate) fn review(&self, request: &WorksheetRequest) -> Result<Value, MemoryError> {
-        self.read::<_, MemoryError>(|reader| reader.at_one_state(|reader| review(reader, request)))
+        let now = self.clock.now();
+        self.read::<_, MemoryError>(|reader| {
+            reader.at_one_state(|reader| review(reader, request, now))
+        })
     }
 }
 
 /// Returns a worksheet on one state of the memory.
-pub(crate) fn review(reader: &Reader, request: &WorksheetRequest) -> KnowledgeResult<Value> {
+pub(crate) fn review(
+    reader: &Reader,
+    request: &WorksheetRequest,
+    now: Millis,
+) -> KnowledgeResult<Value> {
     let base = reader.versions().snapshots()?.last;
     let topic = match &request.topic {
         None => None,
@@ -154,16 +160,16 @@ pub(crate) fn review(reader: &Reader, request: &WorksheetRequest) -> KnowledgeRe
     };
     match request.task {
         "triage" => triage_sheet(reader, request, (base, topic)),
-        "conflicts" => conflicts_sheet(reader, request, base),
-        "health" => health_sheet(reader, request, base),
-        _ => consolidation_sheet(reader, request, (base, topic)),
+        "conflicts" => conflicts_sheet(reader, request, (base, now)),
+        "health" => health_sheet(reader, request, (base, now)),
+        _ => consolidation_sheet(reader, request, (base, topic, now)),
     }
 }
 
 fn consolidation_sheet(
     reader: &Reader,
     request: &WorksheetRequest,
-    (base, asked): (i64, Option<KnowledgeRow>),
+    (base, asked, now): (i64, Option<KnowledgeRow>, Millis),
 ) -> KnowledgeResult<Value> {
     let total = reader.pending_episodes(asked.as_ref().map(|it| it.id.as_str()))?;
     let topic_id = match &asked {
@@ -195,7 +201,7 @@ fn consolidation_sheet(
         request.budget,
     );
     let words = add_episodes(&mut sheet, reader, (&keys, request))?;
-    for conflict in open_conflicts(reader)? {
+    for conflict in open_conflicts(reader, now)? {
         add_conflict(&mut sheet, reader, (&conflict, 0.8))?;
     }
     for (title, ids) in repeated_titles(reader)? {
@@ -381,18 +387,21 @@ fn mentions(reader: &Reader, keys: &[NodeKey]) -> KnowledgeResult<Vec<(NodeKey, 
     Ok(edges.iter().filter_map(|it| Some((it.source, named(it.target)?))).collect())
 }
 
-fn health_sheet(reader: &Reader, request: &WorksheetRequest, base: i64) -> KnowledgeResult<Value> {
+fn health_sheet(
+    reader: &Reader,
+    request: &WorksheetRequest,
+    (base, now): (i64, Millis),
+) -> KnowledgeResult<Value> {
     let concepts = reader.nodes_with(&[FieldFilter::text("type", "concept")])?;
     let evidence = reader.typed_edges_to(&concepts, usize::MAX)?;
     let supported: HashSet<NodeKey> = evidence.iter().map(|it| it.target).collect();
     let attended = reader.attended()?;
-    let open = FieldFilter::text("conflict", CONFLICT_STATES[0]);
     let mut sheet = Worksheet::new(
         json!({
             "task": "health",
             "base": base,
             "pending": {"total": reader.pending_episodes(None)?, "shown": 0},
-            "open_conflicts": reader.nodes_with(&[open])?.len(),
+            "open_conflicts": n_open_conflicts(reader, now)?,
             "concepts": concepts.len(),
             "orphans": [],
             "stale": [],

@@ -3,10 +3,12 @@
 use rusqlite::{Row, params};
 
 use super::Batch;
+use crate::model::clock::Millis;
 use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
 use crate::store::links::file_head;
 use crate::store::node_columns::SqlTemplate;
+use crate::store::reader::disputes_what_is_over;
 use crate::store::{NodeKey, NodeRecord, PreparedStatements, StoreError};
 
 /// Nodes that one look-up returns, at most.
@@ -175,6 +177,26 @@ impl Batch<'_> {
         );
         let Some(snapshot) = self.changed_snapshot() else { return Ok(Vec::new()) };
         self.records(&FIND, params![snapshot, link_type], "look up typed edges")
+    }
+
+    /// Returns the open conflicts that dispute a fact which is over at a time, eldest first.
+    pub(crate) fn conflicts_of_what_is_over(
+        &self,
+        at: Millis,
+    ) -> Result<Vec<NodeRecord>, StoreError> {
+        static FIND: SqlTemplate = SqlTemplate::new(concat!(
+            "
+            SELECT {record}
+              FROM facet AS state
+             CROSS JOIN node ON node.key = state.node
+             WHERE state.key = 'conflict'
+               AND state.value = 'open'
+               AND ",
+            disputes_what_is_over!("state.node", "?1"),
+            "
+             ORDER BY node.key"
+        ));
+        self.records(&FIND, [at.0], "look for conflicts that have run out")
     }
 
     /// Returns the node that represents the compiled file of that path, relative to its root.

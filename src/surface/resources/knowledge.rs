@@ -39,7 +39,8 @@ pub(super) const REVIEW: Resource<ResourceFn> = live(row(
     "Worksheet",
     "Episodes that wait to be consolidated, as MemoryReview hands them out.",
     |view, _, out| {
-        write(view, out, |reader| knowledge::review(reader, &WorksheetRequest::parse(&Map::new())?))
+        let request = WorksheetRequest::parse(&Map::new());
+        write(view, out, |reader| knowledge::review(reader, &request?, view.now()))
     },
 ));
 
@@ -187,7 +188,8 @@ fn episodes(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Resul
 
 fn conflicts(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
     let status = vars.get("status").unwrap_or("open");
-    write(view, out, |reader| knowledge::conflicts_document(reader, status, LIST_MAX))
+    let wanted = (status, view.now());
+    write(view, out, |reader| knowledge::conflicts_document(reader, wanted, LIST_MAX))
 }
 
 /// Returns the asked number of rows.

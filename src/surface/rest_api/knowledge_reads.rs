@@ -12,7 +12,8 @@ use crate::store::reader::Reader;
 type Answer = Result<Value, RestError>;
 
 pub(super) fn stats(context: &RestContext<'_>, _: &RestArgs<'_>) -> Answer {
-    read(context, knowledge::stats_record)
+    let now = context.view.now();
+    read(context, |reader| knowledge::stats_record(reader, now))
 }
 
 pub(super) fn config(context: &RestContext<'_>, _: &RestArgs<'_>) -> Answer {
@@ -76,10 +77,11 @@ pub(super) fn topic(context: &RestContext<'_>, asked: &RestArgs<'_>) -> Answer {
 }
 
 pub(super) fn conflicts(context: &RestContext<'_>, asked: &RestArgs<'_>) -> Answer {
-    let status = asked.status.unwrap_or("open");
+    let wanted = (asked.status.unwrap_or("open"), context.view.now());
     read(context, |reader| {
-        let mut document = knowledge::conflicts_document(reader, status, asked.filter.n_max)?;
-        document["open_count"] = knowledge::stats_document(reader)?["open_conflicts"].clone();
+        let mut document = knowledge::conflicts_document(reader, wanted, asked.filter.n_max)?;
+        let stats = knowledge::stats_document(reader, wanted.1)?;
+        document["open_count"] = stats["open_conflicts"].clone();
         Ok(document)
     })
 }

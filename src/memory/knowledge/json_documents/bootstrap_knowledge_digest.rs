@@ -50,17 +50,18 @@ pub(crate) fn bootstrap_document(reader: &Reader, budget: u32) -> KnowledgeResul
     });
     let n_concepts = concepts.len();
     concepts.truncate(CONCEPTS_MAX);
+    let at = last_written(reader)?;
     let mut sheet = Worksheet::new(
         json!({
             "snapshot": reader.versions().snapshots()?.last,
-            "stats": stats_document(reader)?,
+            "stats": stats_document(reader, at)?,
             "concepts": [],
             "conflicts": [],
             "left_out": n_concepts,
         }),
         budget,
     );
-    let conflicts = conflicts_document(reader, "open", CONFLICTS_MAX)?;
+    let conflicts = conflicts_document(reader, ("open", at), CONFLICTS_MAX)?;
     for conflict in conflicts["conflicts"].as_array().into_iter().flatten() {
         sheet.add("conflicts", 0.4, conflict.clone());
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{EDGES_MAX, aliases, concept_line, entity_name, unknown};
+use super::{EDGES_MAX, aliases, concept_line, entity_name, last_written, unknown};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::recall::find_entity;
 use crate::model::clock::Millis;
@@ -25,7 +25,11 @@ pub(crate) fn concept_document(reader: &Reader, id: &str) -> KnowledgeResult<Val
     document.insert("title".to_owned(), concept.title().into());
     document.insert("summary".to_owned(), concept.content.as_str().into());
     let facts = reader.facts_below(&[concept.key], FACTS_MAX)?;
-    let facts: Vec<Value> = facts.iter().map(fact_line).collect();
+    let marked: Vec<NodeKey> =
+        facts.iter().filter(|it| it.has("contested")).map(|it| it.key).collect();
+    let contested = reader.contested_among(&marked, last_written(reader)?)?;
+    let line = |it: &KnowledgeRow| fact_line(it, contested.contains(&it.key));
+    let facts: Vec<Value> = facts.iter().map(line).collect();
     document.insert("facts".to_owned(), facts.into());
     let (to, from) = ends(reader, concept.key)?;
     let (mut sources, mut evidence, mut links_in) = (Vec::new(), Vec::new(), Vec::new());
@@ -117,7 +121,7 @@ fn fields(row: &KnowledgeRow) -> Map<String, Value> {
     shown
 }
 
-fn fact_line(fact: &KnowledgeRow) -> Value {
+fn fact_line(fact: &KnowledgeRow, is_contested: bool) -> Value {
     json!({
         "id": fact.id,
         "text": fact.content,
@@ -125,7 +129,7 @@ fn fact_line(fact: &KnowledgeRow) -> Value {
         "attribute": fact.text("attribute"),
         "valid_from": fact.time("valid_from").map(Millis::to_second),
         "valid_to": fact.time("valid_to").map(Millis::to_second),
-        "contested": fact.has("contested"),
+        "contested": is_contested,
         "superseded_by": fact.text("superseded_by"),
     })
 }

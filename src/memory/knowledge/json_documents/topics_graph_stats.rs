@@ -9,6 +9,7 @@ use super::{EDGES_MAX, all_of, entity_name, stats_document, unknown};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::recall::find_topic;
 use crate::memory::knowledge::remind_export::record_time;
+use crate::model::clock::Millis;
 use crate::model::topic_names::topic_slug;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
@@ -57,9 +58,9 @@ pub(crate) fn entity_graph_record(reader: &Reader) -> KnowledgeResult<Value> {
     Ok(json!({"nodes": nodes, "links": links}))
 }
 
-/// Returns the numbers of nodes and edges, by their types.
-pub(crate) fn stats_record(reader: &Reader) -> KnowledgeResult<Value> {
-    let mut record = stats_document(reader)?;
+/// Returns the numbers of nodes and edges at a time, by their types.
+pub(crate) fn stats_record(reader: &Reader, at: Millis) -> KnowledgeResult<Value> {
+    let mut record = stats_document(reader, at)?;
     let mut ends: BTreeMap<NodeKey, NodeType> = BTreeMap::new();
     for (node_type, name) in [
         (NodeType::Episode, "episode_types"),

@@ -135,7 +135,8 @@ fn rounded(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }
 
-/// Returns the state of a fact at the time of an answer; `None` where it is not shown then.
+/// Returns the state of a fact at the time of an answer; `None` where it is not shown then. One that
+/// was contested may be so no more.
 pub(super) fn status(recall: &RecallContext<'_>, fact: &KnowledgeRow) -> Option<&'static str> {
     let (at, include) = (recall.at, recall.request.include);
     if fact.has("merged_into") || fact.has("deleted") {
@@ -170,18 +171,26 @@ impl RecallContext<'_> {
             return Ok(());
         }
         let mut by_cluster: HashMap<NodeKey, Vec<(f64, RecallFact)>> = HashMap::new();
-        for fact in self.reader.facts_below(&clusters, FACTS_READ_MAX)? {
+        let facts = self.reader.facts_below(&clusters, FACTS_READ_MAX)?;
+        let marked: Vec<NodeKey> =
+            facts.iter().filter(|it| it.has("contested")).map(|it| it.key).collect();
+        let contested = self.reader.contested_among(&marked, self.at)?;
+        for fact in facts {
             let (Some(cluster), Some(status)) = (fact.parent, status(self, &fact)) else {
                 continue;
             };
+            let is_contested = contested.contains(&fact.key);
             let time = |key: &str| fact.time(key).map(Millis::to_second);
-            let shown = json!({
+            let mut shown = json!({
                 "id": fact.id,
                 "text": fact.content,
-                "status": status,
+                "status": if status == "contested" && !is_contested { "current" } else { status },
                 "valid_from": time("valid_from"),
                 "valid_to": time("valid_to"),
             });
+            if status == "future" && is_contested {
+                shown["contested"] = true.into();
+            }
             let score = scores.get(&fact.key).copied().unwrap_or(0.0);
             let line = RecallFact { key: fact.key, shown };
             by_cluster.entry(cluster).or_default().push((score, line));

@@ -297,7 +297,7 @@ fn facts_whose_conflict_is_forgotten_are_in_one_that_is_there() {
     let case = Case::new();
     let [first, second, conflict] = case.disputed_ports();
     case.memory.forget(&conflict, ForgetChildrenMode::Strict).unwrap();
-    let open = case.memory.read(|it| conflicts_document(it, "open", 9)).unwrap();
+    let open = case.memory.read(|it| conflicts_document(it, ("open", START), 9)).unwrap();
     assert_eq!(open["conflicts"].as_array().unwrap().len(), 1, "they contradict each other still");
     case.apply(json!([{"op": "dismiss", "id": open["conflicts"][0]["id"]}]));
     for fact in [&first, &second] {

@@ -164,7 +164,7 @@ fn words_of_a_value_that_lost_find_the_one_that_won() {
     }
     let facts = case.recall(json!({"query": "ledger"}))["items"][0]["facts"].clone();
     let winner = facts.as_array().unwrap().iter().find(|it| it["text"] == "SQLite has them.");
-    let conflict = case.memory.read(|it| conflicts_document(it, "open", 1)).unwrap();
+    let conflict = case.memory.read(|it| conflicts_document(it, ("open", START), 1)).unwrap();
     let conflict = conflict["conflicts"][0]["id"].clone();
     case.apply(json!([{"op": "resolve", "id": conflict, "winner": winner.unwrap()["id"]}]));
     let asked = json!({"query": "couchdb rows", "include": ["superseded"], "episodes": 0});

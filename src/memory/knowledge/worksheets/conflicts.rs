@@ -17,9 +17,20 @@ use crate::text::truncate_chars;
 /// Characters of a statement in a conflict, at least.
 const STATEMENT_CHARS_MIN: usize = 10;
 
-pub(super) fn open_conflicts(reader: &Reader) -> KnowledgeResult<Vec<KnowledgeRow>> {
+/// Returns how many conflicts are open, without those that have run out.
+pub(super) fn n_open_conflicts(reader: &Reader, now: Millis) -> KnowledgeResult<usize> {
+    let open = FieldFilter::text("conflict", CONFLICT_STATES[0]);
+    let n_open = reader.nodes_with(&[open])?.len();
+    Ok(n_open.saturating_sub(reader.lapsed_conflicts(now)?.len()))
+}
+
+/// Returns the newest of these conflicts.
+pub(super) fn open_conflicts(reader: &Reader, now: Millis) -> KnowledgeResult<Vec<KnowledgeRow>> {
     let open = ("conflict", CONFLICT_STATES[0]);
-    let mut keys = reader.newest_with(NodeType::Conflict, open, CONFLICTS_MAX)?;
+    let lapsed = reader.lapsed_conflicts(now)?;
+    let mut keys = reader.newest_with(NodeType::Conflict, open, CONFLICTS_MAX + lapsed.len())?;
+    keys.retain(|it| lapsed.binary_search(it).is_err());
+    keys.truncate(CONFLICTS_MAX);
     keys.reverse();
     Ok(reader.knowledge(&keys)?)
 }
@@ -72,10 +83,9 @@ fn conflict_json(
 pub(super) fn conflicts_sheet(
     reader: &Reader,
     request: &WorksheetRequest,
-    base: i64,
+    (base, now): (i64, Millis),
 ) -> KnowledgeResult<Value> {
-    let open = FieldFilter::text("conflict", CONFLICT_STATES[0]);
-    let total = reader.nodes_with(&[open])?.len();
+    let total = n_open_conflicts(reader, now)?;
     let mut sheet = Worksheet::new(
         json!({
             "task": "conflicts",
@@ -88,7 +98,7 @@ pub(super) fn conflicts_sheet(
         request.budget,
     );
     let mut n_shown = 0;
-    for conflict in open_conflicts(reader)? {
+    for conflict in open_conflicts(reader, now)? {
         if !add_conflict(&mut sheet, reader, (&conflict, 1.0))? {
             break;
         }
