@@ -39,6 +39,7 @@ mod rank;
 mod ranked_hits;
 mod related;
 mod relative_dates;
+mod replacement_order;
 mod search;
 mod sibling_relevance_boost;
 mod stats;
@@ -68,6 +69,7 @@ pub(crate) use no_hits::is_no_answer;
 pub(crate) use prompt_hits::{PromptQuery, prompt_hits};
 pub(crate) use query_parser::{QuestionTermRole, Term, parse_query};
 pub(crate) use related::{Direction, RelatedQuery};
+pub(crate) use replacement_order::{descending, replacements_first};
 pub(crate) use search::{HitDetail, SearchQuery};
 pub(crate) use tree::TreeQuery;
 pub(crate) use vector_search::nearest_in_meaning;
@@ -218,6 +220,9 @@ fn facts(head: &NodeSummary, temperature: f64, score: Option<f64>) -> Value {
     if let Some(at) = head.changed_at {
         facts["changed_at"] = json!(at.rfc3339());
     }
+    if let Some(reason) = head.left_out_as {
+        facts["left_out_as"] = json!(reason);
+    }
     facts["temperature"] = hundredths(temperature);
     facts["tokens"] = json!(head.tokens);
     facts
@@ -230,9 +235,6 @@ fn block_facts(head: &NodeSummary, heat: (f64, f64), content: &str, needs: Optio
     let mut facts = facts(head, temperature, Some(score));
     if let Some(lang) = head.lang.as_deref().filter(|it| !it.is_empty()) {
         facts["lang"] = json!(to_one_line(lang));
-    }
-    if let Some(reason) = head.left_out_as {
-        facts["left_out_as"] = json!(reason);
     }
     if !content.is_empty() {
         facts["text"] = json!(content);

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::excerpt::{CutEntry, PrecedingBreadcrumb};
 use super::{
-    AccessKind, Answer, Error, OutputFormat, block_facts, block_parts, budget_enforcement, excerpt,
-    find_by_id, quote_input,
+    AccessKind, Answer, Error, OutputFormat, QueryOptions, block_facts, block_parts,
+    budget_enforcement, excerpt, find_by_id, quote_input,
 };
 use crate::model::heat;
 use crate::query::render::entry::{TextEntry, render_entries};
@@ -34,7 +34,7 @@ pub(super) fn fetch_batch(
     reader: &Reader,
     query: &BatchQuery<'_>,
     max: Option<u32>,
-    output: OutputFormat,
+    options: &QueryOptions,
 ) -> Result<Answer, Error> {
     let ids = &query.ids;
     if ids.is_empty() {
@@ -61,11 +61,11 @@ pub(super) fn fetch_batch(
             None => batch.missing.push(quote_input(id)),
         }
     }
-    reader.mark_left_out(batch.found.iter_mut().map(|it| &mut it.0))?;
+    reader.mark_left_out(batch.found.iter_mut().map(|it| &mut it.0), options.now)?;
     if query.has_dates {
         reader.date_nodes(batch.found.iter_mut().map(|it| &mut it.0))?;
     }
-    batch.answer(reader, max, output)
+    batch.answer(reader, max, options.output)
 }
 
 /// The nodes of a batch, found and missing.

@@ -91,8 +91,8 @@ impl Query<'_> {
                 no_hits::explain(reader, query, answer, max, options.now)
             }
             Query::Tree(query) => tree::tree(reader, query, bound, output),
-            Query::Fetch(query) => fetch::fetch(reader, query, bound, output),
-            Query::Batch(query) => batch_fetch::fetch_batch(reader, query, max, output),
+            Query::Fetch(query) => fetch::fetch(reader, query, bound, options),
+            Query::Batch(query) => batch_fetch::fetch_batch(reader, query, max, options),
             Query::Related(query) => related::related(reader, query, bound, output),
             Query::Delta(query) => delta::delta(reader, query, bound, output),
             Query::Diff(query) => diff::diff(reader, query, bound, output),

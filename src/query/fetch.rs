@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use super::excerpt::{CutEntry, PrecedingBreadcrumb};
 use super::{
-    AccessKind, Answer, Error, OutputFormat, block_facts, budget_enforcement, excerpt, node_by_id,
-    rank,
+    AccessKind, Answer, Error, OutputFormat, QueryOptions, block_facts, budget_enforcement,
+    excerpt, node_by_id, rank,
 };
 use crate::model::heat;
 use crate::query::render::{
@@ -53,17 +53,17 @@ pub(super) fn fetch(
     reader: &Reader,
     query: &FetchQuery<'_>,
     max: u32,
-    output: OutputFormat,
+    options: &QueryOptions,
 ) -> Result<Answer, Error> {
     let head = node_by_id(reader, query.anchor)?;
     let mut found = AnchorNeighbourhood::around(reader, head, query.levels)?;
     let all = found.relatives.iter_mut().chain([&mut found.anchor]);
-    reader.mark_left_out(all.map(|it| &mut it.head))?;
+    reader.mark_left_out(all.map(|it| &mut it.head), options.now)?;
     if query.has_dates {
         let all = found.relatives.iter_mut().chain([&mut found.anchor]);
         reader.date_nodes(all.map(|it| &mut it.head))?;
     }
-    found.answer(reader, max, output)
+    found.answer(reader, max, options.output)
 }
 
 /// An anchor, its text, and the nodes around it in order of worth.

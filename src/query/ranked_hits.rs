@@ -8,6 +8,7 @@ use super::dated_nodes::{days_of_nodes, replace_dates};
 use super::dates::DaySpan;
 use super::query_parser::ParsedQuery;
 use super::rank::{self, RankCandidate, TurnFeatures};
+use super::replacement_order::{descending, replacements_first};
 use super::sibling_relevance_boost::SiblingBoostedScores;
 use super::stemmed_text::StemmedText;
 use super::vector_search::nearest_in_meaning;
@@ -156,11 +157,31 @@ pub(super) fn ranked_hits(
             }
         }
     }
-    let mut ranked = rank::rank_candidates(&candidates, &relevance);
+    let ranked = rank::rank_candidates(&candidates, &relevance);
+    let mut ranked = behind_replacements(reader, &candidates, ranked, now)?;
     let n_ranked = ranked.len();
     ranked.truncate(limit.min(n_fitting));
     let hits = hits(reader, &ranked, &candidates, &shares)?;
     Ok(RankedHits { hits, n_unread: n_ranked - ranked.len(), n_matches, is_answered: true })
+}
+
+/// Returns ranked candidates with each that was replaced behind what took its place.
+fn behind_replacements(
+    reader: &Reader,
+    candidates: &[RankCandidate<'_>],
+    ranked: Vec<(usize, f64)>,
+    now: Millis,
+) -> Result<Vec<(usize, f64)>, Error> {
+    let keys: Vec<NodeKey> = ranked.iter().map(|it| candidates[it.0].key).collect();
+    let replaced = reader.replacements_among(&keys, now)?;
+    if replaced.is_empty() {
+        return Ok(ranked);
+    }
+    let ranks: HashMap<NodeKey, usize> = keys.into_iter().zip(0..).collect();
+    let pairs = replaced.iter().filter_map(|(old, by)| Some((*ranks.get(old)?, *ranks.get(by)?)));
+    let order = replacements_first(ranked.len(), &pairs.collect());
+    let scores = descending(order.iter().map(|&rank| ranked[rank].1).collect());
+    Ok(order.into_iter().map(|rank| ranked[rank].0).zip(scores).collect())
 }
 
 /// Returns the share of the question that each candidate has, by its words or its meaning.

@@ -95,7 +95,7 @@ pub(super) fn search(
     if query.detail != HitDetail::Label {
         found.show_parts(reader)?;
     }
-    reader.mark_replaced_statements(found.hits.iter_mut().map(|it| &mut it.head))?;
+    reader.mark_left_out(found.hits.iter_mut().map(|it| &mut it.head), options.now)?;
     if query.has_dates || query.filter.is_timed() {
         reader.date_nodes(found.hits.iter_mut().map(|it| &mut it.head))?;
     }

@@ -24,6 +24,7 @@ mod omitted_subtree_size;
 mod population_state;
 mod process_leases;
 mod read_or_pinned_nodes;
+mod replaced_nodes;
 mod stats;
 mod stats_cache;
 mod streamed_listings;
@@ -106,7 +107,8 @@ pub(crate) struct NodeSummary {
     pub(crate) heat: StoredHeat,
     /// When its text last changed, where that was requested ([`Reader::date_nodes`]).
     pub(crate) changed_at: Option<Millis>,
-    /// The reason why searches leave it out, where that was requested ([`Reader::mark_left_out`]).
+    /// The reason why searches leave it out, or have it behind what replaced it, where that was
+    /// requested ([`Reader::mark_left_out`]).
     pub(crate) left_out_as: Option<&'static str>,
 }
 

@@ -236,6 +236,7 @@ impl RecallContext<'_> {
         episodes.sort_by(by_score);
         items.extend(self.without_stated(episodes, &shown_facts)?);
         items.sort_by(by_score);
+        self.mark_replaced(&mut items)?;
         Ok(items)
     }
 

@@ -3,13 +3,11 @@
 //! Only typed memories have tags, a status and an importance, so that such a condition leaves out
 //! every other node.
 
-use std::collections::HashMap;
-
 use rusqlite::Row;
 use rusqlite::types::Value;
 use serde_json::json;
 
-use super::{NodeSummary, Reader, list};
+use super::{Reader, list};
 use crate::model::clock::Millis;
 use crate::model::kind_specs::KindSpec;
 use crate::model::tree::NodeType;
@@ -204,68 +202,6 @@ impl Reader {
         }
         let read = |row: &Row<'_>| row.get(0).map(NodeKey);
         self.all(ARCHIVED, [list(nodes)], read).doing("look for archived memories")
-    }
-
-    /// Marks the nodes that searches leave out with the reason: `archived`, `deleted`, `superseded`
-    /// or `merged`.
-    pub(crate) fn mark_left_out<'n>(
-        &self,
-        nodes: impl IntoIterator<Item = &'n mut NodeSummary>,
-    ) -> Result<(), StoreError> {
-        const REASONS: &str = "
-            SELECT n.key, CASE WHEN json_extract(n.fields, '$.deleted') THEN 1
-                               WHEN json_type(n.fields, '$.merged_into') IS NOT NULL THEN 2
-                               WHEN json_type(n.fields, '$.superseded_by') IS NOT NULL THEN 3
-                               ELSE 0
-                          END
-              FROM json_each(?1) AS wanted
-              JOIN node AS n ON n.key = wanted.value
-             WHERE json_valid(n.fields)";
-        const NAMES: [&str; 4] = ["archived", "deleted", "merged", "superseded"];
-        let mut nodes: Vec<&mut NodeSummary> = nodes.into_iter().collect();
-        let keys: Vec<NodeKey> = nodes.iter().map(|it| it.key).collect();
-        let archived = self.archived_among(&keys)?;
-        if archived.is_empty() {
-            return Ok(());
-        }
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get::<_, u8>(1)?));
-        let rows =
-            self.all(REASONS, [list(&archived)], read).doing("read why nodes are left out")?;
-        let reasons: HashMap<NodeKey, u8> = rows.into_iter().collect();
-        for node in &mut nodes {
-            let reason = reasons.get(&node.key).and_then(|&it| NAMES.get(usize::from(it)));
-            node.left_out_as = reason.copied();
-        }
-        Ok(())
-    }
-
-    /// Marks the episodes of which every fact that they state was replaced, as `superseded`.
-    pub(crate) fn mark_replaced_statements<'n>(
-        &self,
-        nodes: impl IntoIterator<Item = &'n mut NodeSummary>,
-    ) -> Result<(), StoreError> {
-        const REPLACED: &str = "
-            SELECT edge.source
-              FROM json_each(?1) AS wanted
-             CROSS JOIN typed_edge AS edge ON edge.source = wanted.value AND edge.type = 'supports'
-             CROSS JOIN node AS n ON n.id = edge.target
-             GROUP BY edge.source
-            HAVING min(n.node_type = 'fact'
-                       AND json_valid(n.fields)
-                       AND json_type(n.fields, '$.superseded_by') IS NOT NULL)";
-        let mut episodes: Vec<&mut NodeSummary> =
-            nodes.into_iter().filter(|it| it.node_type == NodeType::Episode.as_str()).collect();
-        if episodes.is_empty() {
-            return Ok(());
-        }
-        let keys: Vec<NodeKey> = episodes.iter().map(|it| it.key).collect();
-        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
-        let replaced =
-            self.all(REPLACED, [list(&keys)], read).doing("look for replaced statements")?;
-        for episode in episodes.iter_mut().filter(|it| replaced.contains(&it.key)) {
-            episode.left_out_as = Some("superseded");
-        }
-        Ok(())
     }
 
     fn has_archived(&self) -> Result<bool, StoreError> {

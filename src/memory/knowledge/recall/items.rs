@@ -1,6 +1,6 @@
 //! Items of an answer: their facts, their JSON, and as many of them as the budget allows.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 
@@ -9,6 +9,7 @@ use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::remember::add_pending;
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
+use crate::query::{descending, replacements_first};
 use crate::store::NodeKey;
 use crate::store::reader::KnowledgeRow;
 use crate::text;
@@ -64,6 +65,8 @@ pub(super) struct RecallItem {
     /// Facts that are not shown.
     n_more_facts: usize,
     pub(super) superseded_by: Option<String>,
+    /// What took its place, and states what took the place of what it states.
+    replaced_by: Vec<NodeKey>,
 }
 
 /// A fact of an answer.
@@ -89,7 +92,14 @@ impl RecallItem {
     pub(super) fn new(row: KnowledgeRow, parts: ItemScore, why: RecallReason) -> RecallItem {
         let score = (parts.fused * parts.quality).clamp(0.0, 1.0);
         let (facts, n_more_facts, superseded_by) = (Vec::new(), 0, None);
-        RecallItem { row, score, parts, why, facts, n_more_facts, superseded_by }
+        let replaced_by = Vec::new();
+        RecallItem { row, score, parts, why, facts, n_more_facts, superseded_by, replaced_by }
+    }
+
+    /// Returns whether it is, or shows, a node that took the place of another item.
+    fn replaces(&self, old: &RecallItem) -> bool {
+        let mut nodes = std::iter::once(self.row.key).chain(self.facts.iter().map(|it| it.key));
+        nodes.any(|it| old.replaced_by.contains(&it))
     }
 
     fn to_json(&self, request: &RecallRequest) -> Value {
@@ -131,6 +141,22 @@ impl RecallItem {
     }
 }
 
+/// Puts what took the place of an item before it.
+fn put_replacements_first(items: Vec<RecallItem>) -> Vec<RecallItem> {
+    let mut pairs = BTreeSet::new();
+    for (old, item) in items.iter().enumerate().filter(|it| !it.1.replaced_by.is_empty()) {
+        pairs.extend((0..items.len()).filter(|by| items[*by].replaces(item)).map(|by| (old, by)));
+    }
+    let order = replacements_first(items.len(), &pairs);
+    let scores = descending(order.iter().map(|&nth| items[nth].score).collect());
+    let mut items: Vec<Option<RecallItem>> = items.into_iter().map(Some).collect();
+    let placed = order
+        .into_iter()
+        .zip(scores)
+        .filter_map(|(nth, score)| items[nth].take().map(|it| RecallItem { score, ..it }));
+    placed.collect()
+}
+
 fn rounded(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }
@@ -156,6 +182,36 @@ pub(super) fn status(recall: &RecallContext<'_>, fact: &KnowledgeRow) -> Option<
 }
 
 impl RecallContext<'_> {
+    /// Marks the items that were replaced at the time of the answer.
+    pub(super) fn mark_replaced(&self, items: &mut [RecallItem]) -> KnowledgeResult<()> {
+        if !self.request.include.superseded {
+            return Ok(());
+        }
+        let keys: Vec<NodeKey> = items.iter().map(|it| it.row.key).collect();
+        let replaced = self.reader.replacements_among(&keys, self.at)?;
+        for item in items {
+            let by = replaced.iter().filter(|it| it.0 == item.row.key).map(|it| it.1);
+            item.replaced_by = by.collect();
+            if !item.replaced_by.is_empty() && item.superseded_by.is_none() {
+                item.superseded_by = self.standing_for(&item.row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the id of what stands for a node that was replaced, or for the fact that it states.
+    fn standing_for(&self, row: &KnowledgeRow) -> KnowledgeResult<Option<String>> {
+        if row.has("superseded_by") {
+            return Ok(self.replacement_of(row)?.map(|it| it.id));
+        }
+        for (_, fact) in self.reader.stated_facts(&[row.key], FACTS_SHOWN_MAX)? {
+            if let Some(standing) = self.standing_fact(&fact)? {
+                return Ok(Some(standing.id));
+            }
+        }
+        Ok(None)
+    }
+
     /// Reads the facts below clusters: those that the question asks for first, then the newest.
     pub(super) fn add_facts(
         &self,
@@ -215,6 +271,7 @@ pub(super) fn packed(
     request: &RecallRequest,
     n_pending: u64,
 ) -> (Value, Vec<NodeKey>) {
+    let items = put_replacements_first(items);
     let answer = |shown: Vec<Value>, n_left_out: usize| {
         let mut answer = json!({"items": shown});
         if items.is_empty() {

@@ -266,7 +266,10 @@ impl RecallContext<'_> {
     }
 
     /// Returns the node that stands for a replaced one now.
-    fn replacement_of(&self, row: &KnowledgeRow) -> KnowledgeResult<Option<KnowledgeRow>> {
+    pub(super) fn replacement_of(
+        &self,
+        row: &KnowledgeRow,
+    ) -> KnowledgeResult<Option<KnowledgeRow>> {
         let mut at = row.clone();
         for _ in 0..REPLACED_MAX {
             let id = at.text("superseded_by").or(at.text("merged_into"));

@@ -79,6 +79,103 @@ fn a_conflict_is_won_by_the_episode_that_states_the_winner() {
     assert_eq!(case.field(&loser, "superseded_by"), winner["fact"]);
 }
 
+/// Words that the first value has more of than those that replaced it.
+const OLD_WORDS: &str = "gateway listens on port 1";
+
+impl Case {
+    /// Three values one after another, told by episodes; returns those, the newest first.
+    fn three_values(&self) -> [String; 3] {
+        let texts = ["The gateway listens on port 1.", "Its port is 2.", "The port became 3."];
+        let ids = texts.map(|text| {
+            self.clock.advance(86_400_000);
+            self.port(text, json!({"supersede": true}))["id"].as_str().unwrap().to_owned()
+        });
+        let [first, second, third] = ids;
+        [third, second, first]
+    }
+}
+
+/// Returns the ids of some in the order in which an answer has them.
+fn order_in(answer: &str, ids: &[String]) -> Vec<String> {
+    let mut found: Vec<(usize, &String)> =
+        ids.iter().filter_map(|it| Some((answer.find(it.as_str())?, it))).collect();
+    found.sort();
+    found.into_iter().map(|it| it.1.clone()).collect()
+}
+
+#[test]
+fn searches_have_what_replaced_a_value_ahead_of_it() {
+    let case = Case::new();
+    let ids = case.three_values();
+    let found = case.memory.search(OLD_WORDS, Some(1_000)).unwrap().text;
+    assert_eq!(order_in(&found, &ids), ids, "{found}");
+    assert_eq!(found.matches("[episode superseded]").count(), 2, "{found}");
+    assert_eq!(found.matches("[episode]").count(), 1, "{found}");
+}
+
+#[test]
+fn fetches_mark_episodes_whose_fact_was_replaced() {
+    let case = Case::new();
+    let [now, _, before] = case.three_values();
+    let text = |id: &str| case.memory.fetch(id, Some(1_000)).unwrap().text;
+    assert!(text(&before).contains("[episode superseded]"), "{}", text(&before));
+    let shown = text(&now);
+    let own = shown.lines().find(|it| it.contains(&now)).unwrap();
+    assert!(own.contains("[episode]"), "{shown}");
+}
+
+#[test]
+fn every_way_of_recalling_has_what_replaced_a_value_ahead_of_it() {
+    let case = Case::new();
+    let ids = case.three_values();
+    for id in &ids {
+        case.apply(json!([{"op": "update", "id": id, "topic": "Net"}]));
+    }
+    for asked in [
+        json!({"query": "gateway port"}),
+        json!({"entity": "gateway"}),
+        json!({"topic": "net"}),
+        json!({"topic": "net", "entity": "gateway"}),
+    ] {
+        let mut asked = asked;
+        asked["include"] = json!(["superseded"]);
+        // Nothing but episodes, since one whose fact is shown is left out.
+        asked["kinds"] = json!(["episode"]);
+        let answer = case.recall(asked);
+        assert_eq!(order_in(&answer.to_string(), &ids), ids, "{answer}");
+        for item in answer["items"].as_array().unwrap() {
+            let is_stale = ids[1..].iter().any(|it| item["id"] == it.as_str());
+            assert_eq!(item["superseded_by"].is_string(), is_stale, "{item}");
+        }
+    }
+}
+
+#[test]
+fn a_replacement_that_is_planned_comes_ahead_once_it_holds() {
+    let case = Case::new();
+    let first = case.port("The gateway listens on port 1.", json!({}));
+    let later = json!({"valid_from": "2026-12-01", "supersede": true});
+    let second = case.port("Its port is 2.", later);
+    let ids = [&second["id"], &first["id"]].map(|it| it.as_str().unwrap().to_owned());
+    let found = || case.memory.search(OLD_WORDS, Some(1_000)).unwrap().text;
+    assert!(!found().contains("superseded]"), "{}", found());
+    case.clock.advance(10 * 86_400_000);
+    assert_eq!(order_in(&found(), &ids), ids, "{}", found());
+    assert!(found().contains("[episode superseded]"), "{}", found());
+}
+
+#[test]
+fn an_episode_that_also_supports_a_concept_is_marked_by_its_fact() {
+    let case = Case::new();
+    let [_, _, before] = case.three_values();
+    case.apply(json!([
+        {"op": "concept", "as": "c", "title": "Ports", "summary": "They change."},
+        {"op": "evidence", "concept": "$c", "episode": before, "type": "supports"},
+    ]));
+    let text = case.memory.fetch(&before, Some(1_000)).unwrap().text;
+    assert!(text.contains("[episode superseded]"), "{text}");
+}
+
 #[test]
 fn searches_mark_episodes_whose_fact_was_replaced() {
     let case = Case::new();
