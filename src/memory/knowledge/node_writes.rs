@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
+use crate::model::entity_extraction::normal_name;
 use crate::model::fields::CanonicalFields;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::KindSpec;
@@ -143,7 +144,7 @@ pub(super) fn add_node(
         fields.entry(key).or_insert_with(|| now.0.into());
     }
     let fields = checked(node_type, fields)?;
-    let label = label(&fields, content);
+    let label = label(node_type, &fields, content);
     let data = NodeData {
         node_type,
         format: ContentFormat::Plain,
@@ -196,7 +197,7 @@ pub(super) fn set_node(
     fields.insert("updated_at".to_owned(), now.0.into());
     let fields = checked(node.record.node_type, fields)?;
     let token_count = if is_same_text { node.record.token_count } else { tokens::count(content) };
-    let label = label(&fields, content);
+    let label = label(node.record.node_type, &fields, content);
     let data = NodeData {
         label: &label,
         content,
@@ -229,10 +230,21 @@ fn checked(
     Ok(fields)
 }
 
-fn label(fields: &CanonicalFields, content: &str) -> String {
-    match fields.get("title").and_then(Value::as_str) {
-        Some(title) => text::truncate_chars(&text::fold_whitespace(title), LABEL_CHARS_MAX),
-        None => text::label_of_text(content),
+/// Returns the line that stands for a node. That of a fact begins with its attribute, by which it
+/// is found, unless the text has it.
+fn label(node_type: NodeType, fields: &CanonicalFields, content: &str) -> String {
+    let field = |key: &str| fields.get(key).and_then(Value::as_str);
+    if let Some(title) = field("title") {
+        return text::truncate_chars(&text::fold_whitespace(title), LABEL_CHARS_MAX);
+    }
+    let line = text::label_of_text(content);
+    let attribute = field("attribute").filter(|_| node_type == NodeType::Fact);
+    match attribute.filter(|it| !normal_name(content).contains(&normal_name(it))) {
+        Some(attribute) => {
+            let line = format!("{attribute}: {line}");
+            text::truncate_chars(&text::fold_whitespace(&line), LABEL_CHARS_MAX)
+        }
+        None => line,
     }
 }
 

@@ -160,7 +160,7 @@ impl RecallContext<'_> {
                 *score = score.max(sim);
                 let best = by_cluster.entry(cluster).or_default();
                 if best.0 < sim {
-                    *best = (sim, set, fact.content.clone());
+                    *best = (sim, set, of_both(fact));
                 }
             }
         }

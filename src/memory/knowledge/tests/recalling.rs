@@ -300,3 +300,28 @@ fn kinds_narrow_the_answer() {
     assert_eq!(titles(json!(["pattern"])), [""; 0]);
     assert_eq!(titles(json!([])).len(), 3);
 }
+
+#[test]
+fn a_fact_is_found_by_its_attribute() {
+    let case = Case::new();
+    case.remember(json!({
+        "content": "It has 30 s.", "kind": "fact", "subject": "Gateway", "attribute": "timeout",
+    }));
+    case.remember(json!({"content": "Nothing else is known."}));
+    assert_eq!(case.facts_told(json!({"query": "timeout"})), ["current It has 30 s."]);
+    assert_eq!(case.facts_told(json!({"query": "gateway timeout"})), ["current It has 30 s."]);
+    let found = case.memory.search("timeout", Some(500)).unwrap().text;
+    assert!(found.contains("[fact] timeout: It has 30 s. (id="), "{found}");
+}
+
+#[test]
+fn a_label_names_an_attribute_that_the_text_has_not() {
+    let case = Case::new();
+    let answer = case.remember(json!({
+        "content": "The Timeout is 30 s.", "kind": "fact", "subject": "Gateway", "attribute": "timeout",
+    }));
+    let fact = answer["results"][0]["fact"].as_str().unwrap().to_owned();
+    assert!(case.tree().contains("[fact] The Timeout is 30 s. ("), "{}", case.tree());
+    case.apply(json!([{"op": "update", "id": fact, "content": "It has 30 s."}]));
+    assert!(case.tree().contains("[fact] timeout: It has 30 s. ("), "{}", case.tree());
+}

@@ -46,7 +46,7 @@ fn events_name_what_happened_and_to_which_node() {
     let document = fixture.value(&uri);
     let event = &document["events"][0];
     assert_eq!((&event["id"], &event["snapshot"]), (old, &json!(3)));
-    assert_eq!(event["title"], "It is 3 bar.");
+    assert_eq!(event["title"], "pressure: It is 3 bar.");
     assert_eq!(event["at"], "2025-01-17T00:00:00Z");
     fixture.apply(json!([{"op": "delete", "id": first["results"][0]["id"]}]));
     fixture.apply(json!([{"op": "restore", "id": first["results"][0]["id"]}]));
