@@ -4,12 +4,14 @@
 //! Input is redacted before anything is derived from it, as files are.
 
 mod file_write_back;
+mod forgotten_children;
 mod repeated_writes;
 mod write_report;
 
 use std::borrow::Cow;
 
 use file_write_back::WriteBackAttempt;
+use forgotten_children::{refuse, refuse_topic, take_place};
 use repeated_writes::already;
 use serde_json::{Value, json};
 use write_report::WrittenNode;
@@ -21,11 +23,10 @@ use crate::ingest::parse::Syntax;
 use crate::memory::compile;
 use crate::memory::compile::write_back::FileEdit;
 use crate::model::identity::NodeId;
-use crate::model::order_keys::{self, SiblingKeyChange};
 use crate::model::tree::{ContentFormat, Node, NodeType, Tree};
 use crate::query::{self, NearDuplicateQuery};
 use crate::store::{
-    AttributeValue, Batch, CommitReport, LANG, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
+    AttributeValue, Batch, CommitReport, LANG, NodeData, NodeKey, NodeRecord, StoreError,
 };
 use crate::text::tokens;
 use crate::text::{self, LABEL_CHARS_MAX};
@@ -353,23 +354,6 @@ fn checked(temperature: Option<f64>) -> Result<Option<f64>, Error> {
     }
 }
 
-fn refuse(id: NodeId, children: &[NodeRecord]) -> Error {
-    let n = children.len();
-    let noun = if n == 1 { "child" } else { "children" };
-    Error::BadArgument(format!(
-        "node `{id}` has {n} {noun}; mode `cascade` forgets what is below it, too, and `reparent` \
-         keeps that"
-    ))
-}
-
-fn refuse_topic(id: NodeId, n_episodes: usize) -> Error {
-    let noun = if n_episodes == 1 { "episode" } else { "episodes" };
-    Error::BadArgument(format!(
-        "node `{id}` is the topic of {n_episodes} {noun}; mode `cascade` and `reparent` leave \
-         them without one"
-    ))
-}
-
 fn replaces(node: &NodeRecord, mode: WriteMode) -> bool {
     match mode {
         WriteMode::Append => false,
@@ -474,37 +458,6 @@ pub(super) fn forget_all(batch: &mut Batch<'_>, node: NodeRecord) -> Result<(), 
 fn forget_one(batch: &mut Batch<'_>, node: &NodeRecord) -> Result<(), StoreError> {
     batch.keep_note_forgotten(node)?;
     batch.forget(node)
-}
-
-/// Moves the children of a node to its place, in their order.
-fn take_place(
-    batch: &mut Batch<'_>,
-    node: &NodeRecord,
-    children: &[NodeRecord],
-) -> Result<(), StoreError> {
-    if children.is_empty() {
-        return Ok(());
-    }
-    let family = batch.family_of(node.place)?;
-    let at = family.iter().position(|it| it.key == node.key).unwrap_or(family.len());
-    let siblings = |part: &[NodeRecord]| -> Vec<Option<i64>> {
-        part.iter().map(|it| Some(it.place.position)).collect()
-    };
-    let (before, after) = (&family[..at], &family[(at + 1).min(family.len())..]);
-    let mut wanted = siblings(before);
-    wanted.extend(children.iter().map(|_| None));
-    wanted.extend(siblings(after));
-    let order = before.iter().chain(children).chain(after);
-    for (it, rank) in order.zip(order_keys::assign_order_keys(&wanted)) {
-        match rank.change {
-            SiblingKeyChange::Kept => (),
-            SiblingKeyChange::Renumbered => batch.renumber(it, rank.position)?,
-            SiblingKeyChange::Moved => {
-                batch.move_to(it, NodePlace { position: rank.position, ..node.place })?;
-            }
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

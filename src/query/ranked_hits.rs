@@ -110,7 +110,6 @@ pub(super) fn ranked_hits(
     if is_doubted {
         matches.clear();
     }
-    let n_matches = matches.len();
     if is_doubted && near.is_empty() {
         return Ok(RankedHits { hits: Vec::new(), n_unread: 0, n_matches: 0, is_answered: false });
     }
@@ -157,31 +156,37 @@ pub(super) fn ranked_hits(
             }
         }
     }
-    let ranked = rank::rank_candidates(&candidates, &relevance);
-    let mut ranked = behind_replacements(reader, &candidates, ranked, now)?;
+    let mut ranked = rank::rank_candidates(&candidates, &relevance);
+    put_replacements_first(reader, &candidates, &mut ranked, now)?;
     let n_ranked = ranked.len();
     ranked.truncate(limit.min(n_fitting));
     let hits = hits(reader, &ranked, &candidates, &shares)?;
-    Ok(RankedHits { hits, n_unread: n_ranked - ranked.len(), n_matches, is_answered: true })
+    Ok(RankedHits {
+        hits,
+        n_unread: n_ranked - ranked.len(),
+        n_matches: matches.len(),
+        is_answered: true,
+    })
 }
 
-/// Returns ranked candidates with each that was replaced behind what took its place.
-fn behind_replacements(
+/// Puts what took the place of a ranked candidate before it.
+fn put_replacements_first(
     reader: &Reader,
     candidates: &[RankCandidate<'_>],
-    ranked: Vec<(usize, f64)>,
+    ranked: &mut Vec<(usize, f64)>,
     now: Millis,
-) -> Result<Vec<(usize, f64)>, Error> {
+) -> Result<(), Error> {
     let keys: Vec<NodeKey> = ranked.iter().map(|it| candidates[it.0].key).collect();
     let replaced = reader.replacements_among(&keys, now)?;
     if replaced.is_empty() {
-        return Ok(ranked);
+        return Ok(());
     }
     let ranks: HashMap<NodeKey, usize> = keys.into_iter().zip(0..).collect();
     let pairs = replaced.iter().filter_map(|(old, by)| Some((*ranks.get(old)?, *ranks.get(by)?)));
     let order = replacements_first(ranked.len(), &pairs.collect());
     let scores = descending(order.iter().map(|&rank| ranked[rank].1).collect());
-    Ok(order.into_iter().map(|rank| ranked[rank].0).zip(scores).collect())
+    *ranked = order.into_iter().map(|rank| ranked[rank].0).zip(scores).collect();
+    Ok(())
 }
 
 /// Returns the share of the question that each candidate has, by its words or its meaning.

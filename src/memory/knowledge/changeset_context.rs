@@ -49,8 +49,8 @@ impl ChangesetContext<'_> {
         }
     }
 
-    /// Returns the node of an id that is changed: it is neither deleted nor merged into another one,
-    /// and as it was at the base.
+    /// Returns the node of an id that is changed: it is neither deleted nor merged into another
+    /// one, and as it was at the base.
     pub(super) fn node_to_change(
         &self,
         batch: &Batch<'_>,

@@ -93,8 +93,8 @@ pub(crate) fn topics_document(reader: &Reader) -> KnowledgeResult<Value> {
     Ok(json!({"topics": topics}))
 }
 
-/// Returns the numbers of nodes of each type of knowledge at a time, of episodes by kind, and of what
-/// waits.
+/// Returns the numbers of nodes of each type of knowledge at a time, of episodes by kind, and of
+/// what waits.
 pub(crate) fn stats_document(reader: &Reader, at: Millis) -> KnowledgeResult<Value> {
     let n_of = |node_type: NodeType, also: Option<FieldFilter>| -> KnowledgeResult<usize> {
         let mut wanted = vec![
@@ -302,8 +302,8 @@ fn aliases(entity: &KnowledgeRow) -> Vec<&str> {
     names
 }
 
-/// Returns the conflicts of a status at a time, newest first. One that has run out by then counts as
-/// resolved, as it will be with the next write.
+/// Returns the conflicts of a status at a time, newest first. One that has run out by then counts
+/// as resolved, as it will be with the next write.
 pub(crate) fn conflicts_document(
     reader: &Reader,
     (status, at): (&str, Millis),

@@ -96,8 +96,8 @@ pub(super) fn restore(
     Ok(OperationOutcome::of(node.id()))
 }
 
-/// Returns what took the place of a deleted node: topics and entities of its names, and the clusters
-/// of its subject that were made since.
+/// Returns what took the place of a deleted node: topics and entities of its names, and the
+/// clusters of its subject that were made since.
 fn replacements_of(batch: &Batch<'_>, node: &KnowledgeNode) -> KnowledgeResult<Vec<KnowledgeNode>> {
     let Some(hash) = node.text("subject").filter(|_| node.is_a(NodeType::Concept)) else {
         return named_as(batch, node);

@@ -65,7 +65,7 @@ pub(super) struct RecallItem {
     /// Facts that are not shown.
     n_more_facts: usize,
     pub(super) superseded_by: Option<String>,
-    /// What took its place, and states what took the place of what it states.
+    /// Nodes that took its place, or state what took the place of what it states.
     replaced_by: Vec<NodeKey>,
 }
 
@@ -161,8 +161,8 @@ fn rounded(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }
 
-/// Returns the state of a fact at the time of an answer; `None` where it is not shown then. One that
-/// was contested may be so no more.
+/// Returns the state of a fact at the time of an answer; `None` where it is not shown then. One
+/// that was contested may be so no more.
 pub(super) fn status(recall: &RecallContext<'_>, fact: &KnowledgeRow) -> Option<&'static str> {
     let (at, include) = (recall.at, recall.request.include);
     if fact.has("merged_into") || fact.has("deleted") {
