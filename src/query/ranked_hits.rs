@@ -125,13 +125,7 @@ pub(super) fn ranked_hits(
         .iter()
         .chain(&unmatched)
         .map(|it| {
-            let turn = TurnFeatures {
-                beside: vicinity.relevance(it.node.key),
-                n_siblings: vicinity.n_siblings(it.node.parent),
-                is_led: it.is_led,
-                is_question: it.bag.is_question(),
-                is_opening: vicinity.is_opening(it.node.key) && !it.bag.lead_stems().is_empty(),
-            };
+            let turn = turn_features(it, &vicinity);
             let bag = (0.0 < it.relevance).then_some(&it.bag);
             let candidate = candidate(&it.node, (it.relevance, bag), times);
             RankCandidate { turn, ..candidate }
@@ -313,6 +307,16 @@ fn is_answered(matches: &[NodeMatch]) -> bool {
     let has_enough =
         |it: &NodeMatch| SHARE_MIN <= it.coverage.share || WEIGHT_MIN <= it.coverage.weight;
     matches.is_empty() || matches.iter().any(has_enough)
+}
+
+fn turn_features(it: &NodeMatch, vicinity: &SiblingBoostedScores) -> TurnFeatures {
+    TurnFeatures {
+        beside: vicinity.relevance(it.node.key),
+        n_siblings: vicinity.n_siblings(it.node.parent),
+        is_led: it.is_led,
+        is_question: it.bag.is_question(),
+        is_opening: vicinity.is_opening(it.node.key) && !it.bag.lead_stems().is_empty(),
+    }
 }
 
 fn candidate<'a>(
