@@ -3,6 +3,11 @@
 //! It is indexed for search, so that a paragraph is found by the headings above it. It is derived:
 //! renaming a heading changes the breadcrumb of everything below it, and the state of no node
 //! there.
+//!
+//! Search does not see the separators, and the stored text cannot tell ` / ` within a label from
+//! ` / ` between two. Replies show it without the spaces ([`to_title`]).
+
+use std::borrow::Cow;
 
 use crate::model::tree::Tree;
 use crate::text;
@@ -11,7 +16,8 @@ use crate::text;
 /// ancestors.
 const BREADCRUMB_CHARS_MAX: usize = 400;
 
-const SEPARATOR: &str = " / ";
+/// Between the parts of a breadcrumb.
+pub(crate) const SEPARATOR: &str = " / ";
 
 /// Returns each node's breadcrumb, by index.
 pub(crate) fn breadcrumbs_of_tree(path: &str, tree: &Tree) -> Vec<String> {
@@ -48,6 +54,23 @@ pub(crate) fn child_breadcrumb(breadcrumb: &str, label: &str) -> String {
         "{}{SEPARATOR}…{SEPARATOR}{label}",
         text::truncate_chars(first, BREADCRUMB_CHARS_MAX / 2)
     )
+}
+
+/// Returns a label as one title of a breadcrumb: a `/` between spaces loses these.
+pub(crate) fn to_title(label: &str) -> Cow<'_, str> {
+    let is_gap = |it: char| it.is_whitespace() || it.is_control();
+    let is_slash = |word: &str| word.chars().filter(|&it| !text::is_invisible(it)).eq(['/']);
+    if !label.split(is_gap).any(is_slash) {
+        return Cow::Borrowed(label);
+    }
+    let (mut title, mut follows_slash) = (String::new(), true);
+    for word in label.split(is_gap).filter(|it| !it.is_empty()) {
+        let gap = if follows_slash || is_slash(word) { "" } else { " " };
+        title.push_str(gap);
+        title.push_str(word);
+        follows_slash = is_slash(word);
+    }
+    Cow::Owned(title)
 }
 
 /// Returns a file's name without folders and extension.

@@ -304,6 +304,31 @@ fn each_entry_is_a_node_with_the_text_that_it_has() {
 }
 
 #[test]
+fn no_title_of_an_agent_reads_as_the_path_of_a_file() {
+    let folder = Folder::new().file("notes/people.md", "# People\n\n## TCP / IP\n\nquasar one\n");
+    let ok = |args: &[&str]| folder.ok(args.iter().copied().chain(["--db", "m.db"]));
+    ok(&["compile", "notes"]);
+    ok(&["write", "# people.md / People / TCP / IP\n\nquasar two"]);
+    ok(&["write", "# people.md\n\n## People\n\nquasar three"]);
+    let found = ok(&["search", "quasar", "--detail", "full"]);
+    let mut breadcrumbs: Vec<&str> = found.lines().filter(|it| it.starts_with("# ")).collect();
+    breadcrumbs.sort_unstable();
+    assert_eq!(
+        breadcrumbs,
+        [
+            "# no file / people.md / People",
+            "# people.md / People / TCP/IP",
+            "# people.md/People/TCP/IP"
+        ]
+    );
+    let found: Value =
+        serde_json::from_str(&ok(&["search", "quasar", "--detail", "full", "--json"])).unwrap();
+    let mut under = strings(&found["hits"], "under");
+    under.sort_unstable();
+    assert_eq!(under, breadcrumbs.iter().map(|it| &it[2..]).collect::<Vec<_>>());
+}
+
+#[test]
 fn each_line_about_knowledge_is_of_what_there_is() {
     in_worlds(|world| {
         for list in ["topics", "entities", "conflicts"] {

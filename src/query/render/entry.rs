@@ -9,15 +9,18 @@
 //! ```
 //!
 //! Only framing begins a line: every further line of a text has one space before it. Titles and
-//! paths have no line breaks and no invisible characters. This module does no IO.
+//! paths have no line breaks and no invisible characters, and no title can be taken for the path
+//! of a file or for two titles. This module does no IO.
 
 use super::{to_one_line, to_quote};
+use crate::ingest::parse::Syntax;
+use crate::model::breadcrumb::{SEPARATOR, to_title};
 use crate::store::reader::{NodeSummary, TextWithBreadcrumb};
 use crate::text;
 use crate::text::tokens;
 
-/// Between the parts of a breadcrumb.
-const TITLE_SEPARATOR: &str = " / ";
+/// Before a title below no file that could be the path of one.
+const NO_FILE: &str = "no file";
 /// Characters of a breadcrumb's path.
 const PATH_CHARS_MAX: usize = 200;
 
@@ -46,9 +49,7 @@ impl<'a> TextEntry<'a> {
         let is_heading = head.node_type == "heading";
         let title = to_one_line(&head.label);
         // The last title of the breadcrumb is the text of a heading.
-        let has_title =
-            [TITLE_SEPARATOR, &title].concat().rsplit(TITLE_SEPARATOR).next() == Some(shown);
-        let is_titled = is_heading && has_title && !shown.is_empty();
+        let is_titled = is_heading && to_title(&title) == shown && !shown.is_empty();
         let own = if is_heading { title.as_ref() } else { "" };
         let place = format!("# {}\n", breadcrumb(head, &text.breadcrumb, own));
         let mut lines = head.id.clone();
@@ -89,19 +90,38 @@ impl<'a> TextEntry<'a> {
 
 /// Returns the breadcrumb of a node: the path of its file, and the titles above it.
 pub(crate) fn breadcrumb(head: &NodeSummary, above: &str, own: &str) -> String {
-    let path = head.path.as_deref().map(to_one_line).unwrap_or_default();
-    let path = text::truncate_chars(&path, PATH_CHARS_MAX);
-    // A title above cannot be a part of a path.
-    let is_open = path.starts_with('"') || path.contains(TITLE_SEPARATOR);
-    let path = if is_open { to_quote(&path) } else { path };
-    let above = to_one_line(above);
+    let (above, own) = (to_one_line(above), to_title(own));
     // The first part is the file's stem, which the path has.
     let titles = match &head.path {
-        Some(_) => above.split_once(TITLE_SEPARATOR).map_or("", |it| it.1),
+        Some(_) => above.split_once(SEPARATOR).map_or("", |it| it.1),
         None => &above,
     };
-    let parts = [&path, titles, own];
-    parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(TITLE_SEPARATOR)
+    let place = match &head.path {
+        Some(path) => path_part(path),
+        None if could_be_path(first_part(if titles.is_empty() { &own } else { titles })) => {
+            NO_FILE.to_owned()
+        }
+        None => String::new(),
+    };
+    let parts = [&place, titles, &own];
+    parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(SEPARATOR)
+}
+
+/// Returns a path as the first part of a breadcrumb; a title above cannot be a part of it.
+fn path_part(path: &str) -> String {
+    let path = text::truncate_chars(&to_one_line(path), PATH_CHARS_MAX);
+    let is_open = path.starts_with('"') || path.contains(SEPARATOR);
+    if is_open { to_quote(&path) } else { path }
+}
+
+fn first_part(titles: &str) -> &str {
+    titles.split_once(SEPARATOR).map_or(titles, |it| it.0)
+}
+
+/// Returns whether a title reads as the path of a file, or as the sign that there is none.
+fn could_be_path(title: &str) -> bool {
+    let title = title.trim();
+    title == NO_FILE || title.starts_with('"') || Syntax::of(title).is_some()
 }
 
 /// Writes entries in their order; neighbours in one section share its breadcrumb.

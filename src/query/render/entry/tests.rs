@@ -71,7 +71,7 @@ fn a_heading_is_the_last_title_of_its_breadcrumb() {
         "x / y",
         "x / y",
         expect![[r#"
-        # a.md / Deploy / x / y
+        # a.md / Deploy / x/y
         AcTRirZSwQh[heading] x / y
     "#]],
     );
@@ -95,6 +95,21 @@ fn a_path_has_no_titles() {
     assert_eq!(of_path("my notes/a.md"), "my notes/a.md / Deploy");
     assert_eq!(of_path("people.md / Ana.md"), "\"people.md / Ana.md\" / Deploy");
     assert_eq!(of_path("\" / Ana.md"), "\"\\\" / Ana.md\" / Deploy");
+}
+
+#[test]
+fn a_title_below_no_file_cannot_be_taken_for_a_path() {
+    let of_titles = |above: &str, own: &str| {
+        let head = NodeSummary { path: None, ..head("heading", own) };
+        breadcrumb(&head, above, own)
+    };
+    assert_eq!(of_titles("", "people.md / Ana"), "people.md/Ana");
+    assert_eq!(of_titles("people.md", "Ana"), "no file / people.md / Ana");
+    assert_eq!(of_titles("", "Notes/People.MD"), "no file / Notes/People.MD");
+    assert_eq!(of_titles("\"a.md\"", ""), "no file / \"a.md\"");
+    assert_eq!(of_titles("no file / Ana", ""), "no file / no file / Ana");
+    assert_eq!(of_titles("Ana", "people.md"), "Ana / people.md");
+    assert_eq!(of_titles("", "Version 0.3"), "Version 0.3");
 }
 
 #[test]
