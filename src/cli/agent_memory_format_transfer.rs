@@ -41,9 +41,8 @@ pub(super) fn import(
     }
     let mut lines = Vec::new();
     for file in &files {
-        let opened = scan::open_regular(&folder.join(&file.path));
-        opened
-            .and_then(|it| read_lines(&mut BufReader::new(it), &file.shown, file.of, &mut lines))
+        let opened = open(folder, file)?;
+        read_lines(&mut BufReader::new(opened), &file.shown, file.of, &mut lines)
             .map_err(|error| cannot_read(&file.shown, &error))?;
     }
     let memory = typed_memory_output::open_to_write(db, IfMissing::Create, context)?;
@@ -170,6 +169,20 @@ fn found_in(folder: &Path) -> Result<Vec<AgentMemoryFile>, CommandError> {
         }
     }
     Ok(found)
+}
+
+/// Opens a file of memories; nothing that a link leads to is a part of the folder.
+fn open(folder: &Path, file: &AgentMemoryFile) -> Result<fs::File, CommandError> {
+    match scan::open_below(folder, &file.path) {
+        Ok(Some(opened)) => Ok(opened),
+        Err(error) if error.kind() != io::ErrorKind::NotADirectory => {
+            Err(cannot_read(&file.shown, &error))
+        }
+        Ok(None) | Err(_) => Err(CommandError::Because(format!(
+            "`{}` is a link or behind one, and no link is followed; put the file itself there",
+            file.shown
+        ))),
+    }
 }
 
 fn cannot_read(what: &str, error: &io::Error) -> CommandError {

@@ -303,6 +303,12 @@ fn folder_id(_: &Metadata) -> FolderInode {
     FolderInode(0, 0)
 }
 
+/// Opens the regular file at `path`, relative to `root`, and follows no link on the way; `None` if
+/// there is something else, such as a link.
+pub(crate) fn open_below(root: &Path, path: &Path) -> io::Result<Option<File>> {
+    open_nofollow::open(root, path)
+}
+
 /// Returns the bytes of a file of the root itself, such as its settings; `None` if there is none.
 /// It may come from a stranger: anything but a regular file, a file too large, or a link that
 /// leaves the root is refused before it is opened.

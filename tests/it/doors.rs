@@ -360,6 +360,27 @@ fn an_import_names_each_bad_line_and_comes_again_without_effect() {
 }
 
 #[test]
+#[cfg(unix)]
+fn an_import_follows_no_link_in_its_folder() {
+    let folder = Folder::new().file("in/tasks.jsonl", "").file("outside/2025/tasks.jsonl", OLD);
+    std::os::unix::fs::symlink("../outside", folder.path("in/archive")).unwrap();
+    folder.check_session(expect![[r#"
+        $ import --from agent-memory in --db m.db
+        ! remindb: `in/archive/2025/tasks.jsonl` is a link or behind one, and no link is followed; put the file itself there
+        = 2
+    "#]]);
+    fs::remove_file(folder.path("in/archive")).unwrap();
+    let [link, target] = ["in/learnings.jsonl", "../outside/2025/tasks.jsonl"];
+    std::os::unix::fs::symlink(target, folder.path(link)).unwrap();
+    folder.check_session(expect![[r#"
+        $ import --from agent-memory in --db m.db
+        ! remindb: `in/learnings.jsonl` is a link or behind one, and no link is followed; put the file itself there
+        = 2
+    "#]]);
+    assert!(!folder.path("m.db").exists());
+}
+
+#[test]
 fn an_import_without_files_makes_no_database() {
     let folder = Folder::new().file("in/index.json", "{}").file("in/archive/x/tasks.jsonl", OLD);
     folder.check_session(expect![[r#"
