@@ -7,6 +7,7 @@
 mod file_paths;
 mod invalid_utf8_texts;
 mod next_keys_single_rows;
+mod number_ranges;
 mod repairs;
 mod schema_objects;
 mod text_hashes;
@@ -119,6 +120,7 @@ const CHECKS: &[(&str, CheckFn)] = &[
     ("text_encoding", invalid_utf8_texts::examine),
     ("single_rows", next_keys_single_rows::single_rows),
     ("row_keys", next_keys_single_rows::keys),
+    ("number_ranges", number_ranges::examine),
     ("file_paths", file_paths::examine),
     ("node_rows", node_rows),
     ("history_rows", history_rows),
@@ -368,7 +370,8 @@ fn node_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Store
     while let Some(row) = rows.next().doing("read the nodes")? {
         n += 1;
         let what = match NodeRecord::read(row) {
-            Ok(Ok(_)) => continue,
+            Ok(Ok(node)) if !has_too_many_tokens(&node) => continue,
+            Ok(Ok(node)) => format!("node `{}` has more tokens than its text has bytes", node.id),
             Ok(Err(StoreError::Corrupt { what })) => what,
             Ok(Err(error)) => error.to_string(),
             Err(error) => error.to_string(),
@@ -378,8 +381,15 @@ fn node_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Store
             first = crate::text::fold_whitespace(&what);
         }
     }
-    let bad = format!("{n_bad} of {n} nodes cannot be read: {first}");
+    let bad = format!("{n_bad} of {n} nodes are damaged: {first}");
     Ok(verdict(n_bad == 0, format!("{n} nodes can be read"), bad))
+}
+
+/// Returns whether a node counts more tokens than its text can have. Those of an altered text are
+/// counted again when its hash is.
+fn has_too_many_tokens(node: &NodeRecord) -> bool {
+    node.content.len() < node.token_count as usize
+        && ContentHash::of(&node.content) == node.content_hash
 }
 
 /// Reads every change of the history as the rest of the program does.

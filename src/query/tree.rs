@@ -306,7 +306,8 @@ impl OutlineBuilder<'_> {
         self.counted.insert((up, keys.len()), extent);
         *n_left = n_left.saturating_sub(extent.n_nodes);
         extent.n_nodes += hidden.len() as u32;
-        extent.tokens += hidden.iter().map(|it| u64::from(it.tokens)).sum::<u64>();
+        extent.tokens =
+            hidden.iter().fold(extent.tokens, |sum, it| sum.saturating_add(it.tokens.into()));
         let line =
             render::render_folded(u64::from(extent.n_nodes), extent.tokens, extent.is_at_least);
         out.push_str(&format!("{}{line}\n", indent(depth)));

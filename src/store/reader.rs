@@ -72,10 +72,13 @@ pub(crate) use {
 use deadline::QueryDeadline;
 
 use super::heat_rows::{self, heat_columns};
-use super::record::{FileId, NodeKey};
+use super::record::{FileId, NodeKey, read_tokens};
 use super::{ErrorContext, PreparedStatements, StoreError, busy_handler, connection};
 use crate::model::clock::Millis;
 use crate::model::heat::StoredHeat;
+
+/// Largest count or sum that is shown: clients without integers still read it exactly.
+const COUNT_MAX: i64 = 1 << 53;
 
 /// A read-only connection to a memory.
 pub(crate) struct Reader {
@@ -434,7 +437,7 @@ impl Reader {
             node_type: row.get(6)?,
             lang: row.get(7)?,
             label: row.get(8)?,
-            tokens: row.get(9)?,
+            tokens: read_tokens(row, 9)?,
             heat: heat_rows::read_heat(row, 10)?,
             changed_at: None,
             left_out_as: None,
@@ -461,9 +464,10 @@ fn list(keys: &[NodeKey]) -> Value {
     Value::Text(format!("[{}]", keys.join(",")))
 }
 
+/// Reads a count or a sum; a damaged one is brought within its bounds.
 fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     let number: i64 = row.get(column)?;
-    Ok(number.max(0) as u64)
+    Ok(number.clamp(0, COUNT_MAX) as u64)
 }
 
 fn limit(n_max: usize) -> i64 {

@@ -15,6 +15,9 @@ use crate::model::memory_fingerprint::NodeState;
 use crate::model::tree::{ContentFormat, Node, NodeType};
 use crate::text::index_terms::index_terms;
 
+/// Tokens of the largest text: as many as the bytes of the largest value that is written.
+const TEXT_TOKENS_MAX: u32 = 512 * 1024 * 1024;
+
 /// A node's internal key, which never leaves the process; others use the [`NodeId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeKey(pub(crate) i64);
@@ -170,7 +173,7 @@ impl NodeRecord {
             format,
             label: row.get(7)?,
             content_hash,
-            token_count: row.get(9)?,
+            token_count: read_tokens(row, 9)?,
             source_hash: source_hash.as_deref().and_then(ContentHash::parse),
             breadcrumb: row.get(11)?,
             content: row.get(12)?,
@@ -207,6 +210,15 @@ impl<'a> NodeData<'a> {
         let others = [self.format.as_str(), self.label, hash];
         state.fields.extend(others.map(|it| Some(it.into())));
         state
+    }
+}
+
+/// Reads the number of tokens of a text; a larger one than any text has is refused.
+pub(super) fn read_tokens(row: &Row<'_>, column: usize) -> rusqlite::Result<u32> {
+    let tokens: i64 = row.get(column)?;
+    match u32::try_from(tokens) {
+        Ok(n) if n <= TEXT_TOKENS_MAX => Ok(n),
+        _ => Err(rusqlite::Error::IntegralValueOutOfRange(column, tokens)),
     }
 }
 

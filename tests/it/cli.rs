@@ -135,6 +135,7 @@ fn doctor_reports_every_check() {
         ✓ text_encoding        every text is UTF-8
         ✓ single_rows          the memory's clock and counters are there
         ✓ row_keys             there is room for the keys of new rows
+        ✓ number_ranges        times, sizes and counters are within their bounds
         ✓ file_paths           1 files are below their roots
         ✓ node_rows            4 nodes can be read
         ✓ history_rows         4 changes can be read
@@ -166,6 +167,7 @@ fn doctor_reports_every_check() {
         ✓ text_encoding        every text is UTF-8
         ✓ single_rows          the memory's clock and counters are there
         ✓ row_keys             there is room for the keys of new rows
+        ✓ number_ranges        times, sizes and counters are within their bounds
         ✓ file_paths           1 files are below their roots
         ✓ node_rows            4 nodes can be read
         ✓ history_rows         4 changes can be read

@@ -10,7 +10,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::{
     CHECKS, SCHEMA_OBJECTS, compute_state_fingerprint, count, file_paths, invalid_utf8_texts,
-    next_keys_single_rows, run, schema_objects, text_hashes, typed_nodes,
+    next_keys_single_rows, number_ranges, run, schema_objects, text_hashes, typed_nodes,
 };
 use crate::model::clock::Millis;
 use crate::model::heat;
@@ -41,6 +41,7 @@ const FIXES: &[(&str, RepairFn)] = &[
     ("fts5_sync", |conn, _| quiet(rebuild_index(conn))),
     ("text_encoding", |conn, _| invalid_utf8_texts::repair(conn)),
     ("single_rows", |conn, _| quiet(next_keys_single_rows::make_single_rows(conn))),
+    ("number_ranges", |conn, _| quiet(number_ranges::repair(conn))),
     ("file_paths", |conn, _| file_paths::repair(conn)),
     // Rows that break the constraints of the table fail the integrity check as well.
     ("custom_views", |conn, _| quiet(typed_nodes::drop_broken_views(conn))),
@@ -249,7 +250,7 @@ fn drop_dangling(conn: &Connection) -> Result<(), StoreError> {
 fn mend_nodes(conn: &Connection) -> Result<(), StoreError> {
     const NODES: &str = "
         SELECT key, id, node_type, format, content, content_hash,
-               token_count BETWEEN 0 AND 4294967295
+               token_count BETWEEN 0 AND octet_length(content)
                    AND (level IS NULL OR level BETWEEN 1 AND 6)
           FROM node";
     const SET: &str = "

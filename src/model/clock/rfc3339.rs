@@ -35,7 +35,7 @@ impl Millis {
 
     /// Returns the time to the second as clients of memories see it: `2026-01-01T10:00:00Z`.
     pub(crate) fn to_second(self) -> String {
-        Millis(self.0.div_euclid(1000) * 1000).rfc3339()
+        Millis(self.0.div_euclid(1000).saturating_mul(1000)).rfc3339()
     }
 
     /// Returns the month: `2026-01`.

@@ -24,7 +24,7 @@ impl PathSums {
     fn add(&mut self, of: &FileSums) {
         self.n_files += u64::from(!of.path.is_empty());
         self.n_nodes += of.n_nodes;
-        self.tokens += of.tokens;
+        self.tokens = self.tokens.saturating_add(of.tokens);
         self.warmth += of.warmth;
         self.n_read += of.n_read;
     }
@@ -68,7 +68,7 @@ pub(crate) fn map_document(
     let mut sum = PathSums::default();
     for (_, area) in &rest {
         sum.n_nodes += area.n_nodes;
-        sum.tokens += area.tokens;
+        sum.tokens = sum.tokens.saturating_add(area.tokens);
         sum.warmth += area.warmth;
     }
     Ok(json!({

@@ -17,6 +17,7 @@ use crate::model::kind_specs::IMPORTANCES;
 use crate::model::tree::NodeType;
 use crate::store::error_advice::is_broken_index;
 use crate::store::heat_rows::{self, heat_columns};
+use crate::store::record::read_tokens;
 use crate::store::{ErrorContext, NodeKey, StoreError, one};
 
 /// Characters of a text that ranking reads.
@@ -359,7 +360,7 @@ fn parsed<T>(found: rusqlite::Result<T>) -> Result<Option<T>, StoreError> {
 
 fn read_found(row: &Row<'_>, tokens: usize) -> rusqlite::Result<MatchedNode> {
     Ok(MatchedNode {
-        tokens: row.get(tokens)?,
+        tokens: read_tokens(row, tokens)?,
         position: row.get(tokens + 1)?,
         key: NodeKey(row.get(0)?),
         parent: row.get::<_, Option<i64>>(1)?.map(NodeKey),

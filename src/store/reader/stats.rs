@@ -89,7 +89,7 @@ impl Reader {
             Ok(Stats {
                 path: reader.conn.path().unwrap_or_default().to_owned(),
                 size_bytes: reader.size_bytes()?,
-                tokens: nodes.by_type.values().map(|(_, tokens)| tokens).sum(),
+                tokens: nodes.by_type.values().fold(0, |sum, it| sum.saturating_add(it.1)),
                 by_type: nodes.by_type.iter().map(|(name, (n, _))| (name.clone(), *n)).collect(),
                 n_snapshots: reader.n_snapshots(&counters)?,
                 head: reader.head_snapshot()?,

@@ -67,7 +67,7 @@ impl NodeSums {
     fn add(&mut self, side: Option<(String, u64)>) {
         if let Some((node_type, tokens)) = side {
             let sums = self.by_type.entry(node_type).or_default();
-            *sums = (sums.0 + 1, sums.1 + tokens);
+            *sums = (sums.0 + 1, sums.1.saturating_add(tokens));
             self.n_index_rows += 1;
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use expect_test::expect;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{PAGE_BYTES, check, memory, tamper};
 use crate::support::{Client, Folder};
@@ -132,6 +132,13 @@ fn numbers_of_nodes_beyond_all_bounds_are_given_again() {
         "#]],
     );
     check(
+        "UPDATE node SET token_count = 4294967295",
+        expect![[r#"
+            node_rows: fixed
+            = 0
+        "#]],
+    );
+    check(
         &format!("UPDATE diff SET old_tokens = {LARGEST}, old_position = {LARGEST}"),
         expect![[r#"
             history_rows: fixed
@@ -205,23 +212,88 @@ fn errors_of_damaged_rows_name_the_doctor() {
     }
 }
 
-/// A server shows times and counts that no program of ours writes.
+/// A server shows times and counts that no program of ours writes, and the doctor brings them
+/// within their bounds.
 #[test]
 fn times_and_counts_beyond_all_bounds_end_no_answer() {
-    for sql in [
-        format!("UPDATE snapshot SET created_at = {LARGEST}"),
-        format!("UPDATE snapshot SET created_at = {}", i64::MIN),
-        format!("UPDATE change_count SET added = {LARGEST}, removed = {LARGEST}"),
+    let folder = memory_of_all_kinds();
+    folder.ok(["pin", "9.md", "--db", "m.db"]);
+    fs::rename(folder.path("m.db"), folder.path("sound.db")).unwrap();
+    for (columns, check) in [
+        ("snapshot SET created_at = NUMBER", "number_ranges"),
+        ("change_count SET added = NUMBER, modified = NUMBER, removed = NUMBER", "number_ranges"),
+        ("heat SET access_count = NUMBER, accessed_at = NUMBER", "number_ranges"),
+        ("heat SET at = NUMBER, pinned = NUMBER, full_at = NUMBER", "number_ranges"),
+        ("file SET gone = NUMBER", "number_ranges"),
+        ("span SET start_byte = NUMBER, end_byte = NUMBER", "number_ranges"),
+        ("reference SET weight = NUMBER", "number_ranges"),
+        ("facet SET value = NUMBER WHERE typeof(value) = 'integer'", "facets"),
     ] {
-        let folder = memory();
-        tamper(&folder, &sql);
-        let mut client = Client::modern(&folder, &["--db", "m.db"]);
-        for uri in ["remindb://timeline", "remindb://snapshots", "remindb://overview"] {
-            let reply = client.ask("resources/read", json!({"uri": uri}));
-            assert!(reply.get("error").is_none(), "{sql}: {reply}");
+        for number in [LARGEST, i64::MIN] {
+            let sql = format!("UPDATE {}", columns.replace("NUMBER", &number.to_string()));
+            fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
+            tamper(&folder, &sql);
+            assert_every_read_answers(&folder, &sql, |it| it.get("error").is_none());
+            let examined = folder.run(["doctor", "--db", "m.db"]);
+            assert!(examined.stdout.contains(&format!("✗ {check} ")), "{sql}: {}", examined.stdout);
+            folder.run(["doctor", "--fix", "--db", "m.db"]);
+            folder.assert_healthy("m.db");
         }
-        client.end();
     }
+}
+
+/// A damaged number of tokens is an error that names the doctor, or a sum that ends somewhere.
+#[test]
+fn tokens_beyond_all_bounds_are_no_internal_error() {
+    let folder = memory_of_all_kinds();
+    fs::rename(folder.path("m.db"), folder.path("sound.db")).unwrap();
+    for tokens in [LARGEST, i64::MIN, u32::MAX.into(), -5] {
+        for nodes in ["true", "key IN (SELECT min(key) FROM node GROUP BY node_type)"] {
+            let sql = format!("UPDATE node SET token_count = {tokens} WHERE {nodes}");
+            fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
+            tamper(&folder, &sql);
+            assert_every_read_answers(&folder, &sql, |reply| {
+                let reply = reply.to_string();
+                !reply.contains("internal error")
+                    && (!reply.contains("cannot ") || reply.contains("remindb doctor"))
+            });
+            folder.ok(["doctor", "--fix", "--db", "m.db"]);
+            folder.assert_healthy("m.db");
+        }
+    }
+}
+
+/// Asks every tool and resource that reads numbers, and checks what they answer.
+#[track_caller]
+fn assert_every_read_answers(folder: &Folder, damage: &str, is_fine: impl Fn(&Value) -> bool) {
+    let connection = folder.database("m.db");
+    let sql = "SELECT id FROM node WHERE parent IS NOT NULL ORDER BY key LIMIT 1";
+    let id: String = connection.query_row(sql, [], |row| row.get(0)).unwrap();
+    drop(connection);
+    let mut client = Client::modern(folder, &["--db", "m.db", "--tools", "all,memory"]);
+    let tools = [
+        ("MemoryStats", json!({})),
+        ("MemoryTree", json!({})),
+        ("MemorySearch", json!({"query": "says", "detail": "full", "dates": true})),
+        ("MemoryFetch", json!({"anchor": id})),
+        ("MemoryFetchBatch", json!({"node_ids": [id], "budget": 5})),
+        ("MemoryRelated", json!({"anchor": id})),
+        ("MemoryHistory", json!({"anchor": id})),
+        ("MemoryDelta", json!({})),
+        ("MemoryRecall", json!({"query": "says"})),
+        ("MemoryReview", json!({"task": "health"})),
+        ("get_memory_stats", json!({})),
+        ("query_memories", json!({})),
+    ];
+    for (name, arguments) in tools {
+        let reply = client.ask("tools/call", json!({"name": name, "arguments": arguments}));
+        assert!(is_fine(&reply), "{damage}: {name}: {reply}");
+    }
+    for uri in ["overview", "tree", "files", "snapshots", "timeline", "heat", "episodes"] {
+        let reply = client.ask("resources/read", json!({"uri": format!("remindb://{uri}")}));
+        assert!(is_fine(&reply), "{damage}: {uri}: {reply}");
+    }
+    client.end();
 }
 
 /// Returns a memory with rows in most tables.
