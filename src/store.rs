@@ -11,6 +11,7 @@ pub(crate) mod checkpoint;
 pub(crate) mod commit_outcome;
 mod committed_wal_pages;
 pub(crate) mod connection;
+pub(crate) mod damaged_wal;
 #[cfg(test)]
 pub(crate) mod database_version_testing;
 mod error_advice;
@@ -152,6 +153,13 @@ pub enum StoreError {
         /// Its log.
         log: PathBuf,
     },
+    /// The database has nothing yet, and the beginning of its log is damaged.
+    Unread {
+        /// The database.
+        path: PathBuf,
+        /// Its log.
+        log: PathBuf,
+    },
     /// SQLite would keep a database of this path in no file.
     Nowhere {
         /// The path.
@@ -243,6 +251,7 @@ impl fmt::Display for StoreError {
             | StoreError::Orphaned { .. }
             | StoreError::Emptied { .. }
             | StoreError::Vanished { .. }
+            | StoreError::Unread { .. }
             | StoreError::Nowhere { .. }
             | StoreError::Linked { .. }
             | StoreError::Mounted { .. } => self.fmt_identity(f),
@@ -334,6 +343,14 @@ impl StoreError {
                 log.display(),
                 path.display()
             ),
+            StoreError::Unread { path, log } => write!(
+                f,
+                "`{}` is damaged at its beginning, and has all that was written to `{}`; read what \
+                 can be read: remindb salvage {} --out NEW.db, or move the log away to begin anew",
+                log.display(),
+                path.display(),
+                path.display()
+            ),
             StoreError::Nowhere { path } => {
                 write!(f, "`{}` names no file; name one with --db", path.display())
             }
@@ -422,6 +439,7 @@ impl StoreError {
             | StoreError::Orphaned { .. }
             | StoreError::Emptied { .. }
             | StoreError::Vanished { .. }
+            | StoreError::Unread { .. }
             | StoreError::Linked { .. }
             | StoreError::Mounted { .. }
             | StoreError::TooOld { .. }

@@ -126,6 +126,10 @@ fn check_there(path: &Path, noun: &str) -> Result<(), TransferError> {
         StoreError::Missing { path } => {
             TransferError::Refused(format!("no {noun} at `{}`", path.display()))
         }
+        StoreError::Foreign { path, what } => TransferError::Refused(format!(
+            "`{}` is {what}, not a remindb memory; name another file",
+            path.display()
+        )),
         error => error.into(),
     })
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{StoreError, busy_handler};
+use super::{StoreError, busy_handler, damaged_wal};
 
 /// Longest wait for processes that open or close the database at the same time.
 const RIVALS_WAIT: Duration = Duration::from_secs(10);
@@ -23,14 +23,18 @@ const ATTEMPT_WAIT: Duration = Duration::from_millis(60);
 /// Symbolic links followed from one to the next, as many as systems allow.
 const LINKS_MAX: usize = 40;
 
-/// Refuses a database that another process has open and whose log or index was deleted, and an
-/// emptied one, whose log SQLite would delete.
+/// Refuses a database that another process has open and whose log or index was deleted, an emptied
+/// one, whose log SQLite would delete, and one whose log it would overwrite unread.
 pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     let Ok(full) = path.canonicalize() else { return Ok(()) };
     let [log, index] = ["-wal", "-shm"].map(|it| with_suffix(&full, it));
     let has_bytes = |it: &Path| fs::metadata(it).is_ok_and(|it| 0 < it.len());
     if has_bytes(&log) && !has_bytes(&full) {
         return Err(StoreError::Emptied { path: path.to_owned(), log });
+    }
+    let is_unread = || damaged_wal::has_unread_commits(&log, &full).unwrap_or(false);
+    if has_bytes(&log) && damaged_wal::has_no_schema(&full) && is_unread() {
+        return Err(StoreError::Unread { path: path.to_owned(), log });
     }
     let are_there = {
         let (log, index) = (log.clone(), index.clone());

@@ -267,6 +267,26 @@ fn rows_around_a_lost_page_are_salvaged() {
     assert_eq!(folder.facts("new.db")["nodes"], all);
 }
 
+/// No temperature and no place in a file tells of an agent's node.
+#[test]
+fn a_salvage_counts_every_lost_node() {
+    let folder = memory();
+    let texts: Vec<String> =
+        (0..100).map(|nth| format!("## Plan {nth}\n\nAgent {nth} plans {nth}.")).collect();
+    folder.ok(["write", &texts.join("\n\n"), "--db", "m.db"]);
+    let all = folder.facts("m.db")["nodes"].as_u64().unwrap();
+    for needle in ["Agent 50 plans 50", "Note 8 says 3"] {
+        let ran = salvage(&folder, |bytes| {
+            let page = page_of(bytes, needle);
+            bytes[page * PAGE_BYTES..][..PAGE_BYTES].fill(0);
+        });
+        let n_lost = all - folder.facts("new.db")["nodes"].as_u64().unwrap();
+        assert!(0 < n_lost);
+        assert!(ran.stdout.contains(&format!("- {n_lost} nodes are lost\n")), "{}", ran.stdout);
+        fs::remove_file(folder.path("new.db")).unwrap();
+    }
+}
+
 #[test]
 fn a_file_that_was_cut_off_is_salvaged_up_to_there() {
     let folder = memory();

@@ -10,6 +10,7 @@ mod header_schema_transplant;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::{fs, io};
 
 use header_schema_transplant::TransplantedPart;
 use rusqlite::{Connection, params_from_iter};
@@ -21,7 +22,7 @@ use super::{FileErrorContext, ProgressFn, TransferError, check_there, complaint,
 use crate::maintenance::doctor;
 use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
-use crate::store::{ErrorContext, StoreError, connection, links};
+use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, damaged_wal, links};
 
 /// Rounds of repairs; one can uncover a fault that another one repairs.
 const ROUNDS_MAX: usize = 3;
@@ -52,6 +53,7 @@ pub(crate) fn salvage(
     copy_still(damaged, copy.path())?;
     let mut conn = draft.database()?;
     let mut losses = Vec::new();
+    replay_damaged_log(copy.path(), &mut losses).on("read", damaged)?;
     header_schema_transplant::graft(copy.path(), draft.path(), TransplantedPart::Head)
         .on("read", damaged)?;
     let from = match open(copy.path(), damaged) {
@@ -73,7 +75,7 @@ pub(crate) fn salvage(
         );
         return Err(TransferError::Refused(what));
     }
-    losses.extend(repair_failed(&conn, draft.path(), now)?);
+    losses.extend(repair_failed(&conn, &from, draft.path(), now)?);
     let n_nodes = count(&conn, "SELECT count(*) FROM node")?;
     let fingerprint = ContentHash(doctor::compute_state_fingerprint(&conn)?);
     drop(conn);
@@ -86,6 +88,17 @@ pub(crate) fn salvage(
     }
     draft.publish()?;
     Ok(SalvageReport { n_nodes, fingerprint, losses })
+}
+
+/// Writes the pages of a log whose beginning is damaged into the copy.
+fn replay_damaged_log(copy: &Path, losses: &mut Vec<String>) -> io::Result<()> {
+    let log = with_suffix(copy, "-wal");
+    if log.exists() && damaged_wal::has_unread_commits(&log, copy)? {
+        let n = damaged_wal::replay(&log, copy)?;
+        losses.push(format!("the log: its beginning is damaged; {n} pages were taken as they are"));
+        fs::remove_file(&log)?;
+    }
+    Ok(())
 }
 
 /// Opens the copy without the checks that SQLite can skip, to read every table its schema still
@@ -157,6 +170,7 @@ fn read_all(
 /// Makes the salvaged rows consistent; returns what was lost or changed.
 fn repair_failed(
     conn: &Connection,
+    from: &Connection,
     path: &Path,
     now: Millis,
 ) -> Result<Vec<String>, TransferError> {
@@ -166,23 +180,14 @@ fn repair_failed(
          WHERE old_hash IS NOT NULL
            AND old_hash IS NOT new_hash
            AND old_hash NOT IN (SELECT hash FROM blob)";
-    const LOST: &str = "
-        SELECT count(*)
-          FROM (SELECT node FROM heat UNION SELECT node FROM span)
-         WHERE node NOT IN (SELECT key FROM node)";
-    let mut lost: Vec<String> = [
-        (LOST, "nodes are lost"),
-        (
-            "SELECT count(*) FROM node WHERE parent NOT IN (SELECT key FROM node)",
-            "nodes lost their parent and are roots now",
-        ),
-        (NO_TEXT, "changes of the history lost their text"),
-    ]
-    .into_iter()
-    .map(|(sql, what)| Ok((count(conn, sql)?, what)))
-    .filter(|it: &Result<(u64, &str), StoreError>| !matches!(it, Ok((0, _))))
-    .map(|it| it.map(|(n, what)| format!("{n} {what}")))
-    .collect::<Result<_, _>>()?;
+    const NO_PARENT: &str = "SELECT count(*) FROM node WHERE parent NOT IN (SELECT key FROM node)";
+    let counts = [
+        (lost_nodes(conn, from)?, "nodes are lost"),
+        (count(conn, NO_PARENT)?, "nodes lost their parent and are roots now"),
+        (count(conn, NO_TEXT)?, "changes of the history lost their text"),
+    ];
+    let counts = counts.into_iter().filter(|(n, _)| 0 < *n);
+    let mut lost: Vec<String> = counts.map(|(n, what)| format!("{n} {what}")).collect();
     // Files whose text may be missing are read again by the next compile.
     conn.execute("UPDATE file SET content_hash = NULL, mtime = 0", []).doing("mend files")?;
     for _ in 0..ROUNDS_MAX {
@@ -194,6 +199,25 @@ fn repair_failed(
     }
     links::read_again(conn)?;
     Ok(lost)
+}
+
+/// Returns the number of nodes of which only other rows are left: temperatures, places in files,
+/// children, references, and those of the full-text index, which has every node.
+fn lost_nodes(conn: &Connection, from: &Connection) -> Result<u64, StoreError> {
+    const INDEXED: &str = "SELECT id FROM node_fts_docsize";
+    const LOST: &str = "
+        SELECT count(*)
+          FROM (SELECT node AS key FROM heat
+                UNION SELECT node FROM span
+                UNION SELECT parent FROM node WHERE parent IS NOT NULL
+                UNION SELECT source FROM reference
+                UNION SELECT value FROM json_each(?1))
+         WHERE key NOT IN (SELECT key FROM node)";
+    // The index may be damaged, too.
+    let indexed: Vec<i64> =
+        from.rows(INDEXED, [], |row| row.get(0), "read the index").unwrap_or_default();
+    let indexed = serde_json::json!(indexed).to_string();
+    conn.row(LOST, [indexed], |row| row.get::<_, i64>(0), "count rows").map(i64::cast_unsigned)
 }
 
 fn count(conn: &Connection, sql: &'static str) -> Result<u64, StoreError> {

@@ -286,6 +286,42 @@ fn the_log_of_a_missing_database_is_kept_and_salvaged() {
     acknowledged.check(&folder, "m.db");
 }
 
+/// All of a young memory is in its log, and SQLite takes a log with a damaged beginning for empty.
+#[test]
+fn a_log_with_a_damaged_beginning_is_kept_and_salvaged() {
+    for (at, n_bytes) in [(0, 32), (20, 1), (32, 24), (40, 8000)] {
+        let folder = Folder::new().file("notes/a.md", "A note.\n");
+        let mut acknowledged = Acknowledged::default();
+        let mut client = server(&folder, "m.db");
+        for nth in 0..3 {
+            acknowledged.write(&mut client, format!("In the log, {nth}."));
+        }
+        drop(client.kill());
+        let mut log = fs::read(folder.path("m.db-wal")).unwrap();
+        log[at..at + n_bytes].fill(0xa5);
+        fs::write(folder.path("m.db-wal"), &log).unwrap();
+        for args in [
+            ["serve"].as_slice(),
+            &["compile", "notes"],
+            &["write", "more"],
+            &["search", "log"],
+            &["doctor"],
+            &["doctor", "--fix"],
+            &["gc", "--keep", "1"],
+        ] {
+            let ran = folder.run(args.iter().chain(&["--db", "m.db"]));
+            assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stdout);
+            let says = "m.db-wal` is damaged at its beginning, and has all that was written to";
+            assert!(ran.stderr.contains(says), "{args:?}: {}", ran.stderr);
+            assert!(ran.stderr.contains("remindb salvage m.db"), "{args:?}: {}", ran.stderr);
+        }
+        assert!(fs::read(folder.path("m.db-wal")).unwrap() == log);
+        let salvaged = folder.ok(["salvage", "m.db", "--out", "new.db"]);
+        assert!(salvaged.contains("the log: its beginning is damaged"), "{salvaged}");
+        acknowledged.check(&folder, "new.db");
+    }
+}
+
 #[test]
 fn an_empty_log_without_a_database_is_no_hindrance() {
     let folder = Folder::new().file("notes/a.md", "A note.\n").file("m.db-wal", "");
