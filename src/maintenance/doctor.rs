@@ -4,6 +4,7 @@
 //! only be compared with the text by a command in the form of an `INSERT`, which is why a copy of
 //! it in a temporary table gets that command.
 
+mod altered_states;
 mod file_paths;
 mod invalid_utf8_texts;
 mod next_keys_single_rows;
@@ -16,8 +17,10 @@ mod typed_nodes;
 use std::path::Path;
 use std::sync::Arc;
 
+use altered_states::AlteredState;
+
 pub(crate) use repairs::{
-    RepairOutcomes, last_resort, repair_failed, rewrite_fingerprint, unrepaired,
+    READ_AGAIN, RepairOutcomes, last_resort, repair_failed, rewrite_fingerprint, unrepaired,
 };
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
 pub(crate) use schema_objects::{SCHEMA_OBJECTS, drop_foreign_objects};
@@ -429,7 +432,12 @@ fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(CheckStatus, String
     let kept = ContentHash(kept.cast_unsigned());
     let computed = ContentHash(compute_state_fingerprint(conn)?);
     let head = head.unwrap_or_else(|| ContentHash(0).to_string());
-    let bad = format!("the state is {computed}, kept was {kept}, HEAD says {head}");
+    let mut bad = format!("the state is {computed}, kept was {kept}, HEAD says {head}");
+    let altered = altered_states::find(conn, computed.0)?;
+    if !altered.is_empty() {
+        let names: Vec<String> = altered.iter().map(AlteredState::name).collect();
+        bad.push_str(&format!("; altered labels or fields: {}", first_few(&names)));
+    }
     let is_fine = computed == kept && head == kept.to_string();
     Ok(verdict(is_fine, format!("the state is {computed}, as HEAD says"), bad))
 }

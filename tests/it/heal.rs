@@ -3,6 +3,7 @@
 //! The doctor repairs rows after a backup; salvage copies the readable rows of a damaged file into
 //! a new memory.
 
+mod altered_nodes;
 mod damaged_rows;
 
 use std::fs;
@@ -41,6 +42,12 @@ fn tamper(folder: &Folder, sql: &str) {
 fn backups(folder: &Folder) -> Vec<PathBuf> {
     let names = folder.names();
     names.iter().filter(|it| it.starts_with("m.db.bak.")).map(|it| folder.path(it)).collect()
+}
+
+/// Returns the text of the node whose text begins so.
+fn text_like(folder: &Folder, db: &str, beginning: &str) -> String {
+    const TEXT: &str = "SELECT content FROM node WHERE content LIKE ?1 || '%'";
+    folder.database(db).query_row(TEXT, [beginning], |row| row.get(0)).unwrap()
 }
 
 /// Tampers, and compares the failed checks, the outcome of their repairs, and the exit code.
@@ -341,131 +348,6 @@ fn damage_is_reported_with_advice_and_makes_no_file() {
     let ran = folder.run(["doctor", "--fix", "--db", "m.db"]);
     assert_eq!(ran.code, Some(1));
     assert!(ran.stdout.contains("remindb salvage"), "{}", ran.stdout);
-}
-
-/// Returns the text of the node whose text begins so.
-fn text_like(folder: &Folder, db: &str, beginning: &str) -> String {
-    const TEXT: &str = "SELECT content FROM node WHERE content LIKE ?1 || '%'";
-    folder.database(db).query_row(TEXT, [beginning], |row| row.get(0)).unwrap()
-}
-
-/// Alters a digit of a file's text, as a failing disk does.
-fn flip_a_digit(folder: &Folder) {
-    tamper(
-        folder,
-        "UPDATE node SET content = replace(content, 'Note 8 says 3', 'Note 8 says 4')
-          WHERE content LIKE 'Note 8 says 3%'",
-    );
-}
-
-#[test]
-fn an_altered_text_of_a_file_is_named_and_read_again() {
-    let folder = memory();
-    let before = folder.facts("m.db")["cursor_hash"].clone();
-    flip_a_digit(&folder);
-    let found = folder.run(["doctor", "--db", "m.db"]);
-    let named = "1 of 401 texts differ from their hash: `";
-    assert!(
-        found.stdout.contains(named) && found.stdout.contains("\" of 8.md\n"),
-        "{}",
-        found.stdout
-    );
-    let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
-    assert!(
-        fixed.stdout.contains("(fixed: the next compile reads 8.md again; altered: `")
-            && fixed.stdout.contains("` \"Note 8 says 3, so so"),
-        "{}",
-        fixed.stdout
-    );
-    let compiled = folder.ok(["compile", "notes", "--db", "m.db"]);
-    assert_eq!(compiled, "compiled: 0 added, 1 modified, 0 removed (1 ops)\n");
-    assert!(text_like(&folder, "m.db", "Note 8 says 3").starts_with("Note 8 says 3"));
-    assert_eq!(folder.facts("m.db")["cursor_hash"], before, "it is what it was");
-}
-
-#[test]
-fn a_text_of_a_file_that_was_altered_with_its_hash_is_read_again() {
-    let folder = memory();
-    flip_a_digit(&folder);
-    tamper(
-        &folder,
-        "UPDATE node SET content_hash = '0123456789abcdef' WHERE content LIKE 'Note 8 says 4%'",
-    );
-    let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
-    let says = "(fixed: the next compile reads 8.md again; altered: `";
-    assert!(fixed.stdout.contains(says), "{}", fixed.stdout);
-    folder.ok(["compile", "notes", "--db", "m.db"]);
-    assert!(text_like(&folder, "m.db", "Note 8 says 3").starts_with("Note 8 says 3"));
-    folder.assert_healthy("m.db");
-}
-
-/// An agent's text over that of a file stays, since it is nowhere else.
-#[test]
-fn an_altered_text_over_that_of_a_file_is_kept() {
-    let folder = memory();
-    let id: String = folder
-        .database("m.db")
-        .query_row("SELECT id FROM node WHERE content LIKE 'Note 8 says 3%'", [], |row| row.get(0))
-        .unwrap();
-    let mut client = Client::modern(&folder, &["--db", "m.db"]);
-    client.text("MemoryWrite", json!({"anchor": id, "payload": "An agent knows better."}));
-    client.end();
-    tamper(
-        &folder,
-        "UPDATE node SET content_hash = '0123456789abcdef'
-          WHERE content = 'An agent knows better.'",
-    );
-    let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
-    assert!(fixed.stdout.contains("an agent's words, kept as they are"), "{}", fixed.stdout);
-    folder.ok(["compile", "notes", "--db", "m.db"]);
-    assert_eq!(text_like(&folder, "m.db", "An agent"), "An agent knows better.");
-}
-
-#[test]
-fn an_altered_text_is_named_by_a_salvage_and_read_again() {
-    let folder = memory();
-    flip_a_digit(&folder);
-    let ran = folder.run(["salvage", "m.db", "--out", "new.db"]);
-    assert!(ran.stdout.contains("- the next compile reads 8.md again\n"), "{}", ran.transcript());
-    let node = "SELECT '- altered: `' || id || '` \"' || label || '\" of 8.md' FROM node
-                 WHERE content LIKE 'Note 8 says 4%'";
-    let named: String = folder.database("new.db").query_row(node, [], |row| row.get(0)).unwrap();
-    assert!(ran.stdout.contains(&named), "{named}: {}", ran.transcript());
-    let compiled = folder.ok(["compile", "notes", "--db", "new.db"]);
-    assert_eq!(compiled, "compiled: 0 added, 1 modified, 0 removed (1 ops)\n");
-    assert!(text_like(&folder, "new.db", "Note 8 says 3").starts_with("Note 8 says 3"));
-}
-
-#[test]
-fn an_altered_label_is_read_again() {
-    let folder = memory();
-    tamper(&folder, "UPDATE node SET label = 'Nobody wrote this' WHERE label = 'Note 8'");
-    folder.run(["doctor", "--fix", "--db", "m.db"]);
-    let compiled = folder.ok(["compile", "notes", "--db", "m.db"]);
-    assert_eq!(compiled, "compiled: 0 added, 1 modified, 0 removed (1 ops)\n");
-    folder.assert_healthy("m.db");
-}
-
-/// An agent's words are in no file: the repair says where earlier ones are.
-#[test]
-fn an_altered_text_of_an_agent_is_named_with_its_history() {
-    let folder = memory();
-    let mut client = Client::modern(&folder, &["--db", "m.db"]);
-    let written = client.text("MemoryWrite", json!({"payload": "Deploy at 3 by hand."}));
-    let id = written.split_whitespace().nth(2).unwrap().to_owned();
-    client.text("MemoryWrite", json!({"anchor": id, "payload": "Deploy at 4 by hand."}));
-    client.end();
-    tamper(
-        &folder,
-        "UPDATE node SET content = 'Deploy at 5 by hand.' WHERE content LIKE 'Deploy at%'",
-    );
-    let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
-    let note = format!(
-        "`{id}` \"Deploy at 4 by hand.\": an agent's words, kept as they are now; the \
-                 history has the earlier ones"
-    );
-    assert!(fixed.stdout.contains(&note), "{}", fixed.stdout);
-    folder.assert_healthy("m.db");
 }
 
 /// Bytes that are no text are damage, and are reported as such by every door.

@@ -9,8 +9,9 @@ use std::path::Path;
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    CHECKS, SCHEMA_OBJECTS, compute_state_fingerprint, count, file_paths, invalid_utf8_texts,
-    next_keys_single_rows, number_ranges, run, schema_objects, text_hashes, typed_nodes,
+    CHECKS, SCHEMA_OBJECTS, altered_states, compute_state_fingerprint, count, file_paths,
+    invalid_utf8_texts, next_keys_single_rows, number_ranges, run, schema_objects, text_hashes,
+    typed_nodes,
 };
 use crate::model::clock::Millis;
 use crate::model::heat;
@@ -30,6 +31,12 @@ const ROUNDS_MAX: usize = 16;
 
 /// The message of a repair's snapshot.
 const MESSAGE: &str = "doctor: repaired";
+
+/// The note on a state that nothing explains.
+pub(crate) const READ_AGAIN: &str = "the next compile reads every file again";
+
+/// The note on a node whose label or fields were altered.
+const RESTORED: &str = "its label and fields are again those that HEAD's fingerprint proves";
 
 /// A repair, which returns what a person should know of it.
 type RepairFn = fn(&Connection, Millis) -> Result<Vec<String>, StoreError>;
@@ -51,6 +58,8 @@ const FIXES: &[(&str, RepairFn)] = &[
     ("head_cursor", |conn, _| quiet(repoint_head(conn))),
     ("dangling_diffs", |conn, _| quiet(drop_diffs(conn))),
     ("foreign_keys", |conn, _| quiet(drop_dangling(conn))),
+    // Before other repairs of the state, whose changes would be a part of the difference.
+    ("fingerprint", |conn, _| restore_altered(conn)),
     ("content_hashes", |conn, _| text_hashes::repair(conn)),
     ("node_rows", |conn, _| quiet(mend_nodes(conn))),
     ("heat_rows", |conn, _| quiet(give_heat(conn))),
@@ -75,11 +84,18 @@ fn complete_history(conn: &Connection) -> Result<Vec<String>, StoreError> {
     Ok(lost.into_iter().collect())
 }
 
+/// Gives altered nodes back what HEAD's fingerprint proves.
+fn restore_altered(conn: &Connection) -> Result<Vec<String>, StoreError> {
+    let altered = altered_states::find(conn, compute_state_fingerprint(conn)?)?;
+    altered_states::restore(conn, &altered)?;
+    Ok(altered.iter().map(|it| format!("{}: {RESTORED}", it.name())).collect())
+}
+
 /// Takes the state as it is, and has the next compile compare it with the files.
 fn adopt_state(conn: &Connection, now: Millis) -> Result<Vec<String>, StoreError> {
     text_hashes::forget_hashes(conn)?;
     rewrite_fingerprint(conn, MESSAGE, now)?;
-    Ok(vec!["the next compile reads every file again".to_owned()])
+    Ok(vec![READ_AGAIN.to_owned()])
 }
 
 /// The outcome of each repair that was tried, by the name of its check.
@@ -88,7 +104,7 @@ pub(crate) type RepairOutcomes = BTreeMap<&'static str, Result<Vec<String>, Stri
 /// Tries the repair of every failed check, and returns the outcome of each.
 pub(crate) fn repair_failed(conn: &Connection, path: &Path, now: Millis) -> RepairOutcomes {
     let mut tried = RepairOutcomes::new();
-    for &(name, fix) in FIXES {
+    for (nth, &(name, fix)) in FIXES.iter().enumerate() {
         let Some(&(_, examine)) = CHECKS.iter().find(|it| it.0 == name) else { continue };
         if !run(name, examine, conn, path).is_bad() {
             continue;
@@ -98,7 +114,16 @@ pub(crate) fn repair_failed(conn: &Connection, path: &Path, now: Millis) -> Repa
             mark_unpublished(&tx, "doctor --fix")?;
             commit(tx, "commit a repair").map(|()| notes)
         });
-        tried.insert(name, fixed.map_err(|error| unrepaired(&error, path)));
+        let is_tried_again = FIXES[nth + 1..].iter().any(|it| it.0 == name);
+        if is_tried_again && fixed.as_ref().is_ok_and(Vec::is_empty) {
+            continue;
+        }
+        match (tried.get_mut(name), fixed) {
+            (Some(Ok(notes)), Ok(more)) => notes.extend(more),
+            (_, fixed) => {
+                tried.insert(name, fixed.map_err(|error| unrepaired(&error, path)));
+            }
+        }
     }
     if tried.values().any(Result::is_ok) {
         // Whoever keeps sums counts anew; whoever watches looks again.

@@ -195,7 +195,11 @@ fn repair_failed(
         if repairs.is_empty() {
             break;
         }
-        lost.extend(repairs.remove("content_hashes").and_then(Result::ok).into_iter().flatten());
+        for check in ["content_hashes", "fingerprint"] {
+            let notes = repairs.remove(check).and_then(Result::ok).unwrap_or_default();
+            // Every salvage has the files read again.
+            lost.extend(notes.into_iter().filter(|it| it != doctor::READ_AGAIN));
+        }
     }
     links::read_again(conn)?;
     Ok(lost)

@@ -1,0 +1,200 @@
+//! Tests nodes whose texts, labels or fields were altered by no program of ours.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::{memory, tamper, text_like};
+use crate::support::{Client, Folder};
+
+/// Alters a digit of a file's text, as a failing disk does.
+fn flip_a_digit(folder: &Folder) {
+    tamper(
+        folder,
+        "UPDATE node SET content = replace(content, 'Note 8 says 3', 'Note 8 says 4')
+          WHERE content LIKE 'Note 8 says 3%'",
+    );
+}
+
+#[test]
+fn an_altered_text_of_a_file_is_named_and_read_again() {
+    let folder = memory();
+    let before = folder.facts("m.db")["cursor_hash"].clone();
+    flip_a_digit(&folder);
+    let found = folder.run(["doctor", "--db", "m.db"]);
+    let named = "1 of 401 texts differ from their hash: `";
+    assert!(
+        found.stdout.contains(named) && found.stdout.contains("\" of 8.md\n"),
+        "{}",
+        found.stdout
+    );
+    let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
+    assert!(
+        fixed.stdout.contains("(fixed: the next compile reads 8.md again; altered: `")
+            && fixed.stdout.contains("` \"Note 8 says 3, so so"),
+        "{}",
+        fixed.stdout
+    );
+    let compiled = folder.ok(["compile", "notes", "--db", "m.db"]);
+    assert_eq!(compiled, "compiled: 0 added, 1 modified, 0 removed (1 ops)\n");
+    assert!(text_like(&folder, "m.db", "Note 8 says 3").starts_with("Note 8 says 3"));
+    assert_eq!(folder.facts("m.db")["cursor_hash"], before, "it is what it was");
+}
+
+#[test]
+fn a_text_of_a_file_that_was_altered_with_its_hash_is_read_again() {
+    let folder = memory();
+    flip_a_digit(&folder);
+    tamper(
+        &folder,
+        "UPDATE node SET content_hash = '0123456789abcdef' WHERE content LIKE 'Note 8 says 4%'",
+    );
+    let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
+    let says = "(fixed: the next compile reads 8.md again; altered: `";
+    assert!(fixed.stdout.contains(says), "{}", fixed.stdout);
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    assert!(text_like(&folder, "m.db", "Note 8 says 3").starts_with("Note 8 says 3"));
+    folder.assert_healthy("m.db");
+}
+
+/// An agent's text over that of a file stays, since it is nowhere else.
+#[test]
+fn an_altered_text_over_that_of_a_file_is_kept() {
+    let folder = memory();
+    let id: String = folder
+        .database("m.db")
+        .query_row("SELECT id FROM node WHERE content LIKE 'Note 8 says 3%'", [], |row| row.get(0))
+        .unwrap();
+    let mut client = Client::modern(&folder, &["--db", "m.db"]);
+    client.text("MemoryWrite", json!({"anchor": id, "payload": "An agent knows better."}));
+    client.end();
+    tamper(
+        &folder,
+        "UPDATE node SET content_hash = '0123456789abcdef'
+          WHERE content = 'An agent knows better.'",
+    );
+    let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
+    assert!(fixed.stdout.contains("an agent's words, kept as they are"), "{}", fixed.stdout);
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    assert_eq!(text_like(&folder, "m.db", "An agent"), "An agent knows better.");
+}
+
+#[test]
+fn an_altered_text_is_named_by_a_salvage_and_read_again() {
+    let folder = memory();
+    flip_a_digit(&folder);
+    let ran = folder.run(["salvage", "m.db", "--out", "new.db"]);
+    assert!(ran.stdout.contains("- the next compile reads 8.md again\n"), "{}", ran.transcript());
+    let node = "SELECT '- altered: `' || id || '` \"' || label || '\" of 8.md' FROM node
+                 WHERE content LIKE 'Note 8 says 4%'";
+    let named: String = folder.database("new.db").query_row(node, [], |row| row.get(0)).unwrap();
+    assert!(ran.stdout.contains(&named), "{named}: {}", ran.transcript());
+    let compiled = folder.ok(["compile", "notes", "--db", "new.db"]);
+    assert_eq!(compiled, "compiled: 0 added, 1 modified, 0 removed (1 ops)\n");
+    assert!(text_like(&folder, "new.db", "Note 8 says 3").starts_with("Note 8 says 3"));
+}
+
+#[test]
+fn an_altered_label_is_read_again() {
+    let folder = memory();
+    tamper(&folder, "UPDATE node SET label = 'Nobody wrote this' WHERE label = 'Note 8'");
+    folder.run(["doctor", "--fix", "--db", "m.db"]);
+    let compiled = folder.ok(["compile", "notes", "--db", "m.db"]);
+    assert_eq!(compiled, "compiled: 0 added, 1 modified, 0 removed (1 ops)\n");
+    folder.assert_healthy("m.db");
+}
+
+/// An agent's words are in no file: the repair says where earlier ones are.
+#[test]
+fn an_altered_text_of_an_agent_is_named_with_its_history() {
+    let folder = memory();
+    let mut client = Client::modern(&folder, &["--db", "m.db"]);
+    let written = client.text("MemoryWrite", json!({"payload": "Deploy at 3 by hand."}));
+    let id = written.split_whitespace().nth(2).unwrap().to_owned();
+    client.text("MemoryWrite", json!({"anchor": id, "payload": "Deploy at 4 by hand."}));
+    client.end();
+    tamper(
+        &folder,
+        "UPDATE node SET content = 'Deploy at 5 by hand.' WHERE content LIKE 'Deploy at%'",
+    );
+    let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
+    let note = format!(
+        "`{id}` \"Deploy at 4 by hand.\": an agent's words, kept as they are now; the \
+                 history has the earlier ones"
+    );
+    assert!(fixed.stdout.contains(&note), "{}", fixed.stdout);
+    folder.assert_healthy("m.db");
+}
+
+/// An agent's label and fields are in no file, and their hash is a part of the fingerprint.
+#[test]
+fn an_altered_label_or_field_of_an_agent_is_named_and_given_back() {
+    let sound = memory();
+    let write = |args: &[&str]| sound.ok(args.iter().copied().chain(["--db", "m.db"]));
+    write(&["write", "# Deploy\n\nDeploy at 3 by hand. Then tell the channel."]);
+    write(&["remember", "--type", "task", "--status", "blocked", "Move to port 6380."]);
+    let task: String = sound
+        .database("m.db")
+        .query_row("SELECT id FROM node WHERE node_type = 'task'", [], |row| row.get(0))
+        .unwrap();
+    // The history gets the fields.
+    write(&["write", "--anchor", &task, "Move to port 6381."]);
+    write(&["remember", "--type", "core", "--category", "fact", "Ana is on call."]);
+    let heading = "label = 'Deplay' WHERE label = 'Deploy'";
+    let text = "label = 'Deploy at 8 by hand.' WHERE label = 'Deploy at 3 by hand.'";
+    let status = "fields = replace(fields, 'blocked', 'finished') WHERE fields LIKE '%blocked%'";
+    for (changes, names) in [
+        (vec![heading], vec!["\"Deplay\""]),
+        (vec![text], vec!["\"Deploy at 8 by hand.\""]),
+        (vec![status], vec!["\"Move to port 6381.\""]),
+        (vec![heading, status], vec!["\"Deplay\"", "\"Move to port 6381.\""]),
+    ] {
+        let folder = altered(&sound, &changes);
+        let before = sound.facts("m.db")["cursor_hash"].clone();
+        let examined = folder.run(["doctor", "--db", "m.db"]).stdout;
+        let salvaged = folder.ok(["salvage", "m.db", "--out", "salvaged.db"]);
+        let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        for (name, report) in
+            names.iter().flat_map(|it| [(it, &examined), (it, &salvaged), (it, &fixed)])
+        {
+            assert!(report.contains(name), "{changes:?}: {report}");
+        }
+        for db in ["m.db", "salvaged.db"] {
+            folder.assert_healthy(db);
+            assert_eq!(folder.facts(db)["cursor_hash"], before, "{changes:?}");
+        }
+    }
+}
+
+/// What the history does not have may be in the index of fields.
+#[test]
+fn an_altered_field_is_given_back_from_the_index_of_fields() {
+    let sound = memory();
+    sound.ok(["remember", "--type", "learning", "Redis listens on 6380.", "--db", "m.db"]);
+    let importance = "fields = replace(fields, 'medium', 'low') WHERE fields LIKE '%medium%'";
+    let folder = altered(&sound, &[importance]);
+    let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+    assert!(fixed.contains("\"Redis listens on 6380.\": its label and fields are"), "{fixed}");
+    folder.assert_healthy("m.db");
+    assert_eq!(folder.facts("m.db")["cursor_hash"], sound.facts("m.db")["cursor_hash"]);
+}
+
+/// Returns a copy of a memory whose nodes were changed as a failing disk does: without a trigger.
+fn altered(sound: &Folder, changes: &[&str]) -> Folder {
+    let folder = Folder::new();
+    fs::copy(sound.path("m.db"), folder.path("m.db")).unwrap();
+    let conn = folder.database("m.db");
+    let read = |sql: &str| -> Vec<String> {
+        let mut query = conn.prepare(sql).unwrap();
+        query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    let drops = read("SELECT 'DROP TRIGGER ' || name FROM sqlite_schema WHERE type = 'trigger'");
+    let triggers = read("SELECT sql FROM sqlite_schema WHERE type = 'trigger'");
+    conn.execute_batch(&drops.join(";")).unwrap();
+    for change in changes {
+        conn.execute_batch(&format!("UPDATE node SET {change}")).unwrap();
+    }
+    conn.execute_batch(&triggers.join(";")).unwrap();
+    drop(conn);
+    folder
+}
