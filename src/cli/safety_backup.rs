@@ -44,8 +44,9 @@ impl SafetyBackup {
         }
         let path = transfer::backup_before(db, of, &context.clock.now().stamp());
         let path = path.map_err(|error| {
+            let why = error.without_claim();
             CommandError::Because(format!(
-                "no backup could be made: {error}; nothing was changed; --no-backup goes on \
+                "no backup could be made: {why}; nothing was changed; --no-backup goes on \
                  without one"
             ))
         })?;

@@ -80,6 +80,14 @@ impl fmt::Display for TransferError {
 }
 
 impl TransferError {
+    /// Returns the text without the claim that nothing was changed, which the caller makes.
+    pub(crate) fn without_claim(&self) -> String {
+        match self {
+            TransferError::Store(error) => error.after_a_change(),
+            other => other.to_string(),
+        }
+    }
+
     /// Returns the error for a destination of which another part is still missing.
     fn before_the_last_part(self) -> TransferError {
         match self {

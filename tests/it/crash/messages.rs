@@ -95,6 +95,7 @@ fn gc_without_room_for_a_backup_changes_nothing() {
     assert_eq!(ran.code, Some(2), "{}", ran.transcript());
     assert!(ran.stderr.starts_with("remindb: no backup could be made: "), "{}", ran.stderr);
     assert!(ran.stderr.contains("nothing was changed; --no-backup"), "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches("nothing was changed").count(), 1, "{}", ran.stderr);
     assert_eq!(folder.facts("m.db")["snapshots"], json!(SNAPSHOTS));
     let is_left =
         |it: &String| !before.contains(it) && !it.ends_with("-shm") && !it.ends_with("-wal");
