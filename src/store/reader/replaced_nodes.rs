@@ -96,17 +96,31 @@ impl Reader {
         Ok(pairs.into_iter().collect())
     }
 
-    /// Returns the nodes with fields of some, and the facts that they state, with the reasons why
-    /// they are left out at a time; nothing where none can be.
+    /// Returns those nodes that may be left out, and the facts that they state, with the reasons
+    /// why they are at a time.
     fn left_out_among(
         &self,
         nodes: &[NodeKey],
         at: Millis,
     ) -> Result<Vec<LeftOutNode>, StoreError> {
-        // A fact holds until its time ends, even if its replacement is known.
+        // Most nodes are passed over by their facets, without a look at their rows. A fact holds
+        // until its time ends, even if its replacement is known.
         const LEFT_OUT: &str = "
             WITH said (key, node) AS (
-                SELECT value, value FROM json_each(?1)
+                SELECT wanted.value, wanted.value
+                  FROM json_each(?1) AS wanted
+                 WHERE EXISTS (
+                       SELECT 1
+                         FROM facet
+                        WHERE facet.key = 'archived'
+                          AND facet.value = 1
+                          AND facet.node = wanted.value)
+                    OR EXISTS (
+                       SELECT 1
+                         FROM facet
+                        WHERE facet.key = 'type'
+                          AND facet.value = 'fact'
+                          AND facet.node = wanted.value)
                  UNION ALL
                 SELECT edge.source, fact.key
                   FROM json_each(?1) AS wanted
