@@ -29,7 +29,8 @@ pub(crate) fn settle_conflicts(batch: &mut Batch<'_>, now: Millis) -> Result<(),
     let mut changed = KnowledgeNode::all(batch.changed_by_this_write(NodeType::Fact)?)?;
     changed.retain(|it| it.has("attribute") && is_current_fact(it, now));
     contest(batch, changed, now)?;
-    end_settled(batch, now)
+    end_settled(batch, now)?;
+    end_lapsed(batch, now)
 }
 
 /// Ends a conflict that is about to be forgotten, so that it leaves no contested statement;
@@ -46,18 +47,27 @@ pub(crate) fn release_statements(
     Ok(conflict.record)
 }
 
-/// Ends the open conflicts whose statements this write changed, and those of facts that are over,
-/// where the statements contradict each other no more. A write that changes nothing ends none.
-pub(super) fn end_settled(batch: &mut Batch<'_>, now: Millis) -> Result<(), MemoryError> {
+/// Ends the open conflicts whose statements this write changed and that contradict no more.
+fn end_settled(batch: &mut Batch<'_>, now: Millis) -> Result<(), MemoryError> {
+    let conflicts = KnowledgeNode::all(batch.with_edge_to_changed(DISPUTES)?)?;
+    end_of(batch, conflicts, now)
+}
+
+/// Ends the open conflicts that have run out, unless this write changes nothing.
+pub(super) fn end_lapsed(batch: &mut Batch<'_>, now: Millis) -> Result<(), MemoryError> {
     if batch.changed_snapshot().is_none() {
         return Ok(());
     }
-    let mut conflicts = KnowledgeNode::all(batch.with_edge_to_changed(DISPUTES)?)?;
-    for conflict in KnowledgeNode::all(batch.conflicts_of_what_is_over(now)?)? {
-        if conflicts.iter().all(|it| it.id() != conflict.id()) {
-            conflicts.push(conflict);
-        }
-    }
+    let conflicts = KnowledgeNode::all(batch.conflicts_of_what_is_over(now)?)?;
+    end_of(batch, conflicts, now)
+}
+
+/// Ends those of some conflicts that are open and whose statements contradict no more.
+fn end_of(
+    batch: &mut Batch<'_>,
+    conflicts: Vec<KnowledgeNode>,
+    now: Millis,
+) -> Result<(), MemoryError> {
     for conflict in conflicts.into_iter().filter(is_open) {
         let statements = statements_of(batch, &conflict)?;
         let standing: Vec<&KnowledgeNode> =

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::conflict_settlement::{end_settled, settle_conflicts};
+use super::conflict_settlement::{end_lapsed, settle_conflicts};
 use super::contradicting_facts::{FactSubject, is_current_fact, is_equal_text};
 use super::entity_resolution::{
     entity_given, known_topic, mentioned, shown_entity, topic_field, topic_named,
@@ -106,7 +106,7 @@ impl Memory {
             }
             match done.iter().any(|it| it.fact.is_some()) {
                 true => settle_conflicts(batch, now)?,
-                false => end_settled(batch, now)?,
+                false => end_lapsed(batch, now)?,
             }
             match &done[..] {
                 [one] => batch.set_message(format!("remember:{}", one.id)),

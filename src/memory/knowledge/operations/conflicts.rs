@@ -76,6 +76,13 @@ pub(super) fn conflict(
     given: &ArgumentObject<'_>,
 ) -> KnowledgeResult<OperationOutcome> {
     let mut between = statements(changeset, batch, given, ["a", "b"])?;
+    for (key, node) in ["a", "b"].into_iter().zip(&between) {
+        if node.validity().is_over(changeset.now) {
+            let id = node.id().to_string();
+            let why = format!("names `{id}`, which holds no more; a conflict is about what does");
+            return Err(given.refuse(key, why).about(&id));
+        }
+    }
     let severity = given.choice("severity", SEVERITIES)?.unwrap_or("medium");
     let note = given.text("note", NOTE_CHARS_MAX)?;
     let id = open_conflict(batch, &mut between, severity, note, changeset.now)?;

@@ -118,3 +118,15 @@ fn a_disputed_value_of_a_later_day_says_both() {
     case.apply(json!([{"op": "delete", "id": planned["fact"]}]));
     assert_eq!(fact(&case, 0)["contested"], Value::Null);
 }
+
+#[test]
+fn a_conflict_is_not_opened_about_what_is_over() {
+    let case = Case::new();
+    let over = case.port("The gateway listens on port 1.", json!({"valid_to": "2026-06-01"}));
+    let now = case.port("The gateway listens on port 2.", json!({}));
+    let [over, now] = [over, now].map(|it| it["fact"].as_str().unwrap().to_owned());
+    assert_eq!(
+        case.error(json!([{"op": "conflict", "a": now, "b": over}])),
+        format!("`b` names `{over}`, which holds no more; a conflict is about what does")
+    );
+}
