@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::dates::{self, BEFORE_MONTHS, DaySpan, PartialDate, YEAR_DAYS};
-use super::relative_dates::Calendar;
+use super::relative_dates::{Calendar, RELATIVE_WORDS_MAX};
 use crate::model::clock::Millis;
 use crate::text::bigrams;
 
@@ -133,7 +133,8 @@ impl DateWords {
         let from = last.map_or(0, |it| it.range.end);
         let is_after = |several: &[&str]| from < at && self.is_one(at - 1, several);
         let is_next = last.is_some() && from + 1 == at && (is_after(&TO) || is_after(&AND));
-        let bare: Vec<&str> = self.0[at..].iter().map(|it| without_possessive(it)).collect();
+        let next = self.0[at..].iter().take(RELATIVE_WORDS_MAX);
+        let bare: Vec<&str> = next.map(|it| without_possessive(it)).collect();
         if let Some((days, n_words)) = calendar.read(&bare, is_next || is_after(&BEFORE_WEEKDAYS)) {
             return Some(ReadDate { date: NamedDate::Relative(days), range: at..at + n_words });
         }

@@ -11,6 +11,8 @@ const WEEKDAYS: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 const LAST: [&str; 3] = ["last", "past", "previous"];
 const NEXT: [&str; 2] = ["coming", "next"];
+/// Words of a relative date.
+pub(super) const RELATIVE_WORDS_MAX: usize = 3;
 /// The weekday of the first of January 1970, from Monday on.
 const EPOCH_WEEKDAY: i64 = 3;
 
