@@ -1,10 +1,10 @@
-//! Accents that the full-text index keeps: those of Greek and Cyrillic letters, and strokes and
-//! ligatures of Latin ones.
+//! Accents that the full-text index keeps: those of Greek and Cyrillic letters, strokes and
+//! ligatures of Latin ones, and the vowel marks of Hebrew and Arabic, at which it splits words.
 //!
 //! The index takes accents off Latin letters alone, so that `cafe` finds `café`. For words with
-//! others, a node stores the plain word, too: `καλημερα` for `καλημέρα`, `duong` for `đường`, whose
-//! other accents the index takes off. A question with accents looks for both. This module does no
-//! IO.
+//! others, a node stores the plain word, too: `καλημερα` for `καλημέρα`, `שלום` for `שָׁלוֹם`,
+//! `duong` for `đường`, whose other accents the index takes off. A question with accents looks for
+//! both. This module does no IO.
 
 use super::bigrams;
 
@@ -35,7 +35,7 @@ pub(crate) fn plain_word(word: &str) -> Option<String> {
             None => plain.push(letter),
         }
     }
-    Some(plain)
+    (!plain.is_empty()).then_some(plain)
 }
 
 /// Returns whether a text has letters with accents that the index keeps.
@@ -53,10 +53,14 @@ fn plain_letters(letter: char) -> Option<&'static str> {
 }
 
 /// Ranges with all letters that have such accents, capitals included.
-const LIKELY: [(char, char); 3] =
-    [('\u{c6}', '\u{167}'), ('\u{386}', '\u{4f9}'), ('\u{1e9e}', '\u{1ffc}')];
+const LIKELY: [(char, char); 4] = [
+    ('\u{c6}', '\u{167}'),
+    ('\u{386}', '\u{4f9}'),
+    ('\u{591}', '\u{6ed}'),
+    ('\u{1e9e}', '\u{1ffc}'),
+];
 
-/// Small letters with accents, ascending: the first, the last, and what they are without.
+/// Small letters with accents, and marks, ascending: the first, the last, and what is left.
 const LETTERS: &[(char, char, &str)] = &[
     ('ß', 'ß', "ss"),
     ('æ', 'æ', "ae"),
@@ -98,6 +102,21 @@ const LETTERS: &[(char, char, &str)] = &[
     ('\u{4ef}', '\u{4f3}', "у"),
     ('\u{4f5}', '\u{4f5}', "ч"),
     ('\u{4f9}', '\u{4f9}', "ы"),
+    // Points and cantillation marks of Hebrew.
+    ('\u{591}', '\u{5bd}', ""),
+    ('\u{5bf}', '\u{5bf}', ""),
+    ('\u{5c1}', '\u{5c2}', ""),
+    ('\u{5c4}', '\u{5c5}', ""),
+    ('\u{5c7}', '\u{5c7}', ""),
+    // Vowel marks and the stretching line of Arabic.
+    ('\u{610}', '\u{61a}', ""),
+    ('\u{640}', '\u{640}', ""),
+    ('\u{64b}', '\u{65f}', ""),
+    ('\u{670}', '\u{670}', ""),
+    ('\u{6d6}', '\u{6dc}', ""),
+    ('\u{6df}', '\u{6e4}', ""),
+    ('\u{6e7}', '\u{6e8}', ""),
+    ('\u{6ea}', '\u{6ed}', ""),
     // Polytonic Greek.
     ('\u{1f00}', '\u{1f0f}', "α"),
     ('\u{1f10}', '\u{1f1f}', "ε"),

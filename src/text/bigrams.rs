@@ -7,8 +7,11 @@
 //! a phrase of pairs ([`fts_pattern`]).
 //!
 //! Words of other scripts that touch a run (`Rustの所有権`) are added as whole terms, since the index
-//! sees them only as the beginning of one long word. Combining marks are left out on both sides.
+//! sees them only as the beginning of one long word. Combining marks are left out on both sides:
+//! the index takes them for separators.
 //! This module does no IO.
+
+use unicode_normalization::char::is_combining_mark;
 
 /// Characters of a run that a query uses; further ones find nothing more.
 const PATTERN_CHARS_MAX: usize = 64;
@@ -228,8 +231,9 @@ fn class(letter: char) -> BigramCharClass {
     }
 }
 
+/// Returns whether a character belongs to the letter before it: a combining mark, or a joiner.
 fn is_mark(letter: char) -> bool {
-    holds(MARKS, letter)
+    matches!(letter, '\u{200c}' | '\u{200d}') || is_combining_mark(letter)
 }
 
 fn holds(ranges: &[(u32, u32)], letter: char) -> bool {
@@ -238,8 +242,8 @@ fn holds(ranges: &[(u32, u32)], letter: char) -> bool {
     0 < after && code <= ranges[after - 1].1
 }
 
-/// Letters and digits of scripts written without spaces, ascending. [`MARKS`] is checked first and
-/// takes its marks out.
+/// Letters and digits of scripts written without spaces, ascending. Their marks are taken out
+/// first.
 const SPACELESS: &[(u32, u32)] = &[
     (0x0E01, 0x0E3A), // Thai
     (0x0E40, 0x0E4E),
@@ -277,36 +281,6 @@ const SPACELESS: &[(u32, u32)] = &[
     (0x1B000, 0x1B16F),
     (0x20000, 0x2FA1F),
     (0x30000, 0x323AF),
-];
-
-/// Combining marks, ascending. The index takes them for separators, so they are left out of pairs.
-const MARKS: &[(u32, u32)] = &[
-    (0x0300, 0x036F),
-    (0x0E31, 0x0E31),
-    (0x0E34, 0x0E3A),
-    (0x0E47, 0x0E4E),
-    (0x0EB1, 0x0EB1),
-    (0x0EB4, 0x0EBC),
-    (0x0EC8, 0x0ECE),
-    (0x102B, 0x103E),
-    (0x1056, 0x1059),
-    (0x105E, 0x1060),
-    (0x1062, 0x1064),
-    (0x1067, 0x106D),
-    (0x1071, 0x1074),
-    (0x1082, 0x108D),
-    (0x108F, 0x108F),
-    (0x109A, 0x109D),
-    (0x17B4, 0x17D3),
-    (0x17DD, 0x17DD),
-    (0x200C, 0x200D), // joiners
-    (0x302A, 0x302F),
-    (0x3099, 0x309A), // voiced sound marks
-    (0xA9E5, 0xA9E5),
-    (0xAA7B, 0xAA7D),
-    (0xFE00, 0xFE0F), // variation selectors
-    (0xFE20, 0xFE2F),
-    (0xE0100, 0xE01EF),
 ];
 
 #[cfg(test)]

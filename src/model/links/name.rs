@@ -1,5 +1,6 @@
 //! Names of nodes and files, and the places that they may denote.
 
+use unicode_normalization::char::is_combining_mark;
 use xxhash_rust::xxh64::xxh64;
 
 use crate::text;
@@ -80,7 +81,7 @@ pub(super) fn slug(key: &str) -> String {
         let mut after = rest[n_stay..].chars();
         match after.next() {
             Some(' ') => slug.push('-'),
-            Some(at) if at.is_alphanumeric() => slug.push(at),
+            Some(at) if at.is_alphanumeric() || is_combining_mark(at) => slug.push(at),
             _ => (),
         }
         rest = after.as_str();

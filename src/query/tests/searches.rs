@@ -311,6 +311,27 @@ fn a_date_in_the_question_prefers_texts_below_it() {
 }
 
 #[test]
+fn words_are_found_with_and_without_their_vowel_marks() {
+    for (pointed, plain) in [("שָׁלוֹם", "שלום"), ("السَّلَامُ", "السلام")]
+    {
+        for (text, asked) in [(pointed, plain), (plain, pointed), (pointed, pointed)] {
+            let outline = format!("= a.md\ntext 1 {text} 2\ntext other");
+            let hits = found(&TestMemoryBuilder::of(&outline), &label(asked));
+            assert_eq!(hits["matches"], 1, "{asked} in {text}: {hits}");
+        }
+    }
+}
+
+#[test]
+fn a_word_of_an_indic_script_is_one_word() {
+    let reader = TestMemoryBuilder::of("= a.md\ntext यह हिन्दी भाषा है\ntext नमस्ते");
+    let hits = found(&reader, &label("हिन्दी"));
+    assert_eq!((&hits["matches"], &hits["hits"][0]["relevance"]), (&json!(1), &json!(1.0)));
+    let none = search(&reader, &label("हिन्दी xenon zebra quartz")).unwrap().text;
+    assert!(none.contains("हिन्दी"), "{none}");
+}
+
+#[test]
 fn relevance_is_the_share_of_the_question_whatever_the_temperature() {
     let relevance = |temperature| {
         let mut sketch = TestMemoryBuilder::new();

@@ -16,6 +16,15 @@ fn words_with_accents_that_the_index_keeps_have_plain_forms() {
 }
 
 #[test]
+fn words_with_vowel_marks_have_plain_forms() {
+    check("שָׁלוֹם, עוֹלָם", Some("שלום עולם"));
+    check("السَّلَامُ عَلَيْكُمْ", Some("السلام عليكم"));
+    check("سـلام", Some("سلام"));
+    check("שלום السلام", None);
+    check("ـ", None);
+}
+
+#[test]
 fn other_words_have_none() {
     check("plain text, naïve café, ő", None);
     check("Ελλαδα один 日本語 हिन्दी", None);

@@ -47,10 +47,17 @@ fn a_query_is_a_prefix_a_pair_or_a_phrase() {
 
 #[test]
 fn ranges_ascend() {
-    for ranges in [SPACELESS, MARKS] {
-        assert!(ranges.iter().all(|&(first, last)| first <= last));
-        assert!(ranges.windows(2).all(|pair| pair[0].1 < pair[1].0));
-    }
+    assert!(SPACELESS.iter().all(|&(first, last)| first <= last));
+    assert!(SPACELESS.windows(2).all(|pair| pair[0].1 < pair[1].0));
+}
+
+#[test]
+fn a_word_keeps_its_marks() {
+    let words = |text: &'static str| segments(text).map(|it| it.text).collect::<Vec<_>>();
+    assert_eq!(words("हिन्दी भाषा"), ["हिन्दी", "भाषा"]);
+    assert_eq!(words("שָׁלוֹם־עוֹלָם"), ["שָׁלוֹם", "עוֹלָם"]);
+    assert_eq!(words("السَّلَامُ عَلَيْكُمْ"), ["السَّلَامُ", "عَلَيْكُمْ"]);
+    assert_eq!(words("தமிழ் বাংলা ශ්‍රී"), ["தமிழ்", "বাংলা", "ශ්‍රී"]);
 }
 
 proptest! {

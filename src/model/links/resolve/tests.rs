@@ -69,7 +69,7 @@ impl LinkIndex for &Library {
 }
 
 const CANDIDATES: &str = "\
-a/one.md: One, Setup, -note, Straße
+a/one.md: One, Setup, -note, Straße, का!, की!
 a/two.md: Two, Setup, Only Here, Common
 b/two.md: Zwei, Setup, Development, Common
 b/deep/three.md: Three, (Third Thing), Part two!, C#
@@ -152,6 +152,8 @@ fn relative_links_have_one_meaning() {
         ("a/one.md", "[x](../b/deep/three.md#part-two)", "b/deep/three.md Part two!"),
         ("b/two.md", "[x](deep/three.md#gone)", "b/deep/three.md Three"),
         ("a/one.md", "[x](#straße)", "a/one.md Straße"),
+        // Vowel signs are letters.
+        ("a/one.md", "[x](#की)", "a/one.md की!"),
         ("a/one.md", "[x](three.md)", "missing"),
         ("a/one.md", "[x](../../three.md)", "missing"),
     ]);
