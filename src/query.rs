@@ -42,6 +42,7 @@ mod relative_dates;
 mod replacement_order;
 mod search;
 mod sibling_relevance_boost;
+mod speakers;
 mod stats;
 mod stemmed_text;
 mod tree;

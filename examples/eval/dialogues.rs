@@ -5,8 +5,9 @@
 //! answer it, word for word. A question is asked as typed, with one call; found is the evidence
 //! whose text is in what the call sent. All text of the result counts, framing included.
 //!
-//! `unanswerable.txt` has questions that the conversations do not answer, each with its folder. The
-//! relevance of the best hit should tell them from the others; the baseline is the best `bm25()`.
+//! `unanswerable.txt` has questions that the conversations do not answer, each with its folder and
+//! its kind. The relevance of the best hit should tell them from the others; the baseline is the
+//! best `bm25()`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,7 +25,7 @@ use crate::{Half, Result, compile, ored, still_folder};
 const BUDGET: usize = 1_200;
 /// Turns of which the baseline fills its tokens.
 const TURNS_MAX: u32 = 400;
-/// Questions without an answer: the folder, ` => `, the question.
+/// Questions without an answer: the folder, a space, the kind, ` => `, the question.
 const UNANSWERABLE: &str = include_str!("unanswerable.txt");
 
 struct Question {
@@ -59,11 +60,14 @@ pub(crate) fn evaluate(program: &Path, folder: &Path, half: Half) -> Result<Tabl
         }
     }
     let mut answered: Vec<(String, [Found; 2])> = Vec::new();
-    let (mut answerable, mut unanswerable) = (BestScores::default(), BestScores::default());
+    let mut answerable = BestScores::default();
+    let mut unanswerable: BTreeMap<&str, BestScores> = BTreeMap::new();
     for (notes, questions) in by_notes {
         let place = tempfile::tempdir()?;
-        let none = UNANSWERABLE.lines().filter_map(|it| it.split_once(" => "));
-        let none: Vec<&str> = none.filter(|it| it.0 == notes).map(|it| it.1).collect();
+        let none: Vec<(&str, &str)> = UNANSWERABLE
+            .lines()
+            .filter_map(|it| it.strip_prefix(&notes)?.trim_start().split_once(" => "))
+            .collect();
         let (copy, db) = (place.path().join("notes"), place.path().join("memory.db"));
         still_folder(&copy)?;
         let plain = Connection::open_in_memory()?;
@@ -90,8 +94,8 @@ pub(crate) fn evaluate(program: &Path, folder: &Path, half: Half) -> Result<Tabl
             answerable.add(&mut agent, &plain, &question.text)?;
             answered.push((question.kind, found));
         }
-        for question in none {
-            unanswerable.add(&mut agent, &plain, question)?;
+        for (kind, question) in none {
+            unanswerable.entry(kind).or_default().add(&mut agent, &plain, question)?;
         }
         agent.stop()?;
     }
@@ -120,17 +124,26 @@ impl BestScores {
     }
 }
 
-fn notes(answerable: &BestScores, unanswerable: &BestScores) -> Vec<String> {
-    let plain = area_under_curve(&answerable.plain, &unanswerable.plain);
-    let ours = area_under_curve(&answerable.ours, &unanswerable.ours);
-    let (n, n_refused) = (unanswerable.ours.len(), unanswerable.n_refused);
-    let (n_all, n_wrong) = (answerable.ours.len(), answerable.n_refused);
-    vec![
+/// Returns how well relevance tells the questions without an answer, of each kind and of all.
+fn notes(answerable: &BestScores, unanswerable: &BTreeMap<&str, BestScores>) -> Vec<String> {
+    let note = |(kind, none): (&str, &BestScores)| {
+        let plain = area_under_curve(&answerable.plain, &none.plain);
+        let ours = area_under_curve(&answerable.ours, &none.ours);
+        let (n, n_refused) = (none.ours.len(), none.n_refused);
         format!(
-            "{n} questions without an answer: AUC {plain:.3} by bm25(), {ours:.3} by relevance"
-        ),
-        format!("not answered, it says: {n_refused} of those {n}, {n_wrong} of the {n_all} others"),
-    ]
+            "{n} without an answer, {kind}: AUC {plain:.3} by bm25(), {ours:.3} by relevance; \
+             {n_refused} are not answered"
+        )
+    };
+    let all = BestScores {
+        plain: unanswerable.values().flat_map(|it| it.plain.clone()).collect(),
+        ours: unanswerable.values().flat_map(|it| it.ours.clone()).collect(),
+        n_refused: unanswerable.values().map(|it| it.n_refused).sum(),
+    };
+    let kinds = unanswerable.iter().map(|(kind, none)| (*kind, none));
+    let (n_wrong, n_all) = (answerable.n_refused, answerable.ours.len());
+    let wrong = format!("of the {n_all} others, {n_wrong} are not answered");
+    kinds.chain([("all", &all)]).map(note).chain([wrong]).collect()
 }
 
 /// Returns the figures of all questions, then those of each kind.

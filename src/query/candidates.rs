@@ -33,6 +33,9 @@ const RELATED_WEIGHT: f64 = 0.4;
 const KIND_WEIGHT: f64 = 0.6;
 /// Part of a word that a related one covers.
 const RELATED_SHARE: f64 = 0.5;
+/// Weight of a word that no node has, relative to its rarity; the same of a name.
+const ABSENT_WEIGHT: f64 = 1.5;
+const ABSENT_NAME_WEIGHT: f64 = 3.0;
 /// Nodes fetched per scored node where common words match too many.
 const NEWEST_PER_NODE: usize = 2;
 
@@ -49,14 +52,22 @@ pub(super) struct NodeMatch {
     /// Whether a word of the question is in its lead.
     pub(super) is_led: bool,
     pub(super) coverage: Coverage,
+    /// The part of the question that it has, by term; words that no node has count more.
+    pub(super) shares: Vec<f64>,
 }
 
 impl NodeMatch {
+    /// Returns the share of the question that it has.
+    pub(super) fn share(&self) -> f64 {
+        self.shares.iter().sum::<f64>().min(1.0)
+    }
+
     /// Returns a text beside a match, which has none of the words.
     pub(super) fn beside(node: MatchedNode, bag: StemmedText, leads: &[Stem]) -> NodeMatch {
         let coverage = Coverage { share: 0.0, weight: 0.0, n_words: 0 };
         let is_led = is_led(&bag, leads);
-        NodeMatch { node, bag, relevance: 0.0, parts: Vec::new(), is_led, coverage }
+        let (parts, shares) = (Vec::new(), Vec::new());
+        NodeMatch { node, bag, relevance: 0.0, parts, is_led, coverage, shares }
     }
 }
 
@@ -96,8 +107,8 @@ pub(super) fn match_expression(
     let relevance: HashMap<NodeKey, f64> = ranked.into_iter().collect();
     let matched = |(node, bag): (MatchedNode, StemmedText)| {
         let relevance = *relevance.get(&node.key)?;
-        let (parts, coverage) = (Vec::new(), Coverage::WHOLE);
-        Some(NodeMatch { node, bag, relevance, parts, is_led: false, coverage })
+        let (parts, coverage, shares) = (Vec::new(), Coverage::WHOLE, vec![1.0]);
+        Some(NodeMatch { node, bag, relevance, parts, is_led: false, coverage, shares })
     };
     Ok(Some(reader.load_matches(&keys, bag_of)?.into_iter().filter_map(matched).collect()))
 }
@@ -123,7 +134,7 @@ pub(super) fn match_words_and_date(
     let filter = reader.simplified(filter)?;
     let n_born = reader.n_ever_created()?;
     let index = CandidateSearch { reader, terms, dated, filter, n_born, n_max };
-    let (candidates, rarities) = index.candidates()?;
+    let (candidates, rarities, absent) = index.candidates()?;
     let keys: Vec<NodeKey> = candidates.iter().map(|it| it.0).collect();
     let found = reader.load_matches(&keys, bag_of)?;
     // The found nodes keep the order of the candidates.
@@ -144,6 +155,7 @@ pub(super) fn match_words_and_date(
         relevance: parts.iter().zip(terms).filter(|it| !is_kind(it.1)).map(|it| it.0).sum(),
         parts,
         coverage: covered(set, terms, &weights),
+        shares: shares(set, terms, &weights, absent),
     };
     let found = found.into_iter().zip(parts).zip(sets);
     let mut matches: Vec<NodeMatch> = found.map(matched).collect();
@@ -203,10 +215,11 @@ struct CandidateSearch<'a> {
 }
 
 impl CandidateSearch<'_> {
-    /// Returns the best candidates with their terms, and the rarity of each term.
-    fn candidates(&self) -> Result<(NodesWithTerms, Vec<f64>), Error> {
+    /// Returns the best candidates with their terms, the rarity of each term, and the words that no
+    /// node has.
+    fn candidates(&self) -> Result<(NodesWithTerms, Vec<f64>, TermSet), Error> {
         let (mut found, mut rarities) = (Vec::new(), Vec::new());
-        let (mut rare, mut common) = (0, Vec::new());
+        let (mut rare, mut absent, mut common) = (0, 0, Vec::new());
         let mut related = Vec::new();
         for (nth, term) in self.terms.iter().enumerate() {
             let keys = match term.role {
@@ -224,7 +237,7 @@ impl CandidateSearch<'_> {
                         related.push((nth, keys));
                     }
                 }
-                0 => (),
+                0 => absent |= 1 << nth,
                 COMMON if term.role != QuestionTermRole::Date => common.push(nth),
                 _ => {
                     rare |= 1 << nth;
@@ -245,7 +258,7 @@ impl CandidateSearch<'_> {
         let kinds = self.terms.iter().zip(0..).filter(|it| is_kind(it.0));
         let own = !kinds.fold(0, |all: TermSet, (_, nth)| all | 1 << nth);
         let all = found.into_iter().map(|(key, words)| (worth(words & own, &rarities), key, words));
-        Ok((self.worthiest(all.collect())?, rarities))
+        Ok((self.worthiest(all.collect())?, rarities, absent))
     }
 
     /// Adds candidates for common words: nodes with all of them, and labels with one of them.
@@ -397,6 +410,40 @@ fn covered(words: TermSet, terms: &[Term], weights: &[f64]) -> Coverage {
         (false, _) => 1.0,
     };
     coverage
+}
+
+/// Returns the part of a question that a set of terms is, by term. A word that no node has counts
+/// more than its rarity: what it means was never told.
+fn shares(words: TermSet, terms: &[Term], weights: &[f64], absent: TermSet) -> Vec<f64> {
+    let has = |nth: usize, set: TermSet| set & (1 << nth) != 0;
+    let part_of = |role: QuestionTermRole| match role {
+        QuestionTermRole::Related { .. } | QuestionTermRole::Kind { .. } => 0.0,
+        QuestionTermRole::Subject | QuestionTermRole::Date | QuestionTermRole::Asking => 1.0,
+    };
+    let weight = |(nth, (term, weight)): (usize, (&Term, &f64))| {
+        let absence = match term.is_name {
+            _ if !has(nth, absent) => 1.0,
+            true => ABSENT_NAME_WEIGHT,
+            false => ABSENT_WEIGHT,
+        };
+        part_of(term.role) * absence * weight
+    };
+    let weights: Vec<f64> = terms.iter().zip(weights).enumerate().map(weight).collect();
+    let total: f64 = weights.iter().sum();
+    if total <= 0.0 {
+        // Words that all nodes have tell nothing apart, but are all of such a question.
+        return vec![if words == 0 { 0.0 } else { 1.0 }];
+    }
+    let mut shares = vec![0.0; terms.len()];
+    for (nth, term) in terms.iter().enumerate().filter(|it| has(it.0, words)) {
+        match term.role {
+            QuestionTermRole::Related { of } if !has(of, words) => {
+                shares[of] = RELATED_SHARE * weights[of] / total;
+            }
+            _ => shares[nth] = weights[nth] / total,
+        }
+    }
+    shares
 }
 
 /// Merges `keys`, which have `words`, into `found`: each node once, with all its known terms.

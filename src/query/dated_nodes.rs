@@ -60,7 +60,8 @@ pub(super) fn replace_dates(
             several => format!("({})", several.join(" OR ")),
         };
         terms.truncate(TERMS_MAX - 1);
-        terms.push(Term { text, words, role: QuestionTermRole::Date });
+        let role = QuestionTermRole::Date;
+        terms.push(Term { text, words, role, is_name: false });
     }
     nodes.sort_unstable();
     nodes.dedup();

@@ -69,6 +69,8 @@ pub(crate) struct Term {
     /// The words that the term is, if it is a single whole one, in any of its forms.
     pub(crate) words: Vec<String>,
     pub(crate) role: QuestionTermRole,
+    /// Whether it is written as a name: with a capital, behind a word that has none.
+    pub(crate) is_name: bool,
 }
 
 /// The role of a term in its question.
@@ -140,7 +142,7 @@ impl Term {
             [text] => text.clone(),
             several => format!("({})", several.join(" OR ")),
         };
-        Some(Term { text, words, role })
+        Some(Term { text, words, role, is_name: false })
     }
 }
 
@@ -239,6 +241,8 @@ struct TermCollector {
     function: Vec<Term>,
     marks: Vec<String>,
     seen: HashSet<String>,
+    /// Whether a word without a capital was met.
+    has_small_word: bool,
 }
 
 impl TermCollector {
@@ -277,6 +281,7 @@ impl TermCollector {
                     if is_content {
                         self.mark(segment.text);
                     }
+                    self.has_small_word |= segment.text.starts_with(char::is_lowercase);
                 }
             }
         }
@@ -296,7 +301,7 @@ impl TermCollector {
 
     fn push(&mut self, text: String, is_content: bool) {
         self.push_term(
-            Term { text, words: Vec::new(), role: QuestionTermRole::Subject },
+            Term { text, words: Vec::new(), role: QuestionTermRole::Subject, is_name: false },
             is_content,
         );
     }
@@ -307,15 +312,17 @@ impl TermCollector {
             Ok(_) => QuestionTermRole::Asking,
             Err(_) => QuestionTermRole::Subject,
         };
+        // Behind the quote.
+        let is_name = self.has_small_word && text[1..].starts_with(char::is_uppercase);
         let mut words = vec![lower.to_owned()];
         words.extend(plain_word(lower));
         words.extend(other_forms(lower).into_iter().map(str::to_owned));
         let term = match words.len() {
-            1 => Some(Term { text, words, role }),
+            1 => Some(Term { text, words, role, is_name: false }),
             _ => Term::of_words(words, role),
         };
         if let Some(term) = term {
-            self.push_term(term, is_content);
+            self.push_term(Term { is_name, ..term }, is_content);
         }
     }
 

@@ -10,6 +10,7 @@ use super::query_parser::ParsedQuery;
 use super::rank::{self, RankCandidate, TurnFeatures};
 use super::replacement_order::{descending, replacements_first};
 use super::sibling_relevance_boost::SiblingBoostedScores;
+use super::speakers::AskedSpeakers;
 use super::stemmed_text::StemmedText;
 use super::vector_search::nearest_in_meaning;
 use super::{Error, block_parts};
@@ -115,7 +116,11 @@ pub(super) fn ranked_hits(
     }
     let times = (reader.attended()?, now);
     let is_question = are_of_words && filter.of_memories().is_empty() && is_question(asked);
-    let vicinity = is_question.then(|| SiblingBoostedScores::of(reader, &matches));
+    let speakers = match is_question {
+        true => AskedSpeakers::of(&candidates::lead_stems(&asked.terms), &matches),
+        false => AskedSpeakers::default(),
+    };
+    let vicinity = is_question.then(|| SiblingBoostedScores::of(reader, &matches, &speakers));
     let vicinity = vicinity.transpose()?.unwrap_or_default();
     let unmatched = match filter.node_type.is_none() && !filter.is_timed() {
         true => unmatched(reader, &vicinity, &matches, asked)?,
@@ -136,19 +141,11 @@ pub(super) fn ranked_hits(
         relevance = dated(reader, &dates, &candidates, relevance)?;
     }
     add_meant(reader, &near, (&mut candidates, &mut relevance), times)?;
-    let mut shares = shares(&candidates, &vicinity, &matches, near);
+    let texts = matches.iter().chain(&unmatched);
+    let mut shares = shares(texts, &vicinity, (&speakers, speakers.certainty(&matches)), near);
     if is_question && !filter.is_timed() {
-        for (from, next, lent) in lent(reader, &candidates, &relevance, filter.node_type)? {
-            let share = rank::lent_relevance(shares[&from]);
-            shares.entry(next.key).or_insert(share);
-            match candidates.iter().position(|it| it.key == next.key) {
-                Some(at) => relevance[at] = relevance[at].max(lent),
-                None => {
-                    candidates.push(candidate(&next, (0.0, None), times));
-                    relevance.push(lent);
-                }
-            }
-        }
+        let ranked = (&mut candidates, &mut relevance, &mut shares);
+        add_following(reader, ranked, filter.node_type, times)?;
     }
     let mut ranked = rank::rank_candidates(&candidates, &relevance);
     put_replacements_first(reader, &candidates, &mut ranked, now)?;
@@ -183,19 +180,21 @@ fn put_replacements_first(
     Ok(())
 }
 
-/// Returns the share of the question that each candidate has, by its words or its meaning.
-fn shares(
-    candidates: &[RankCandidate<'_>],
+/// Returns the share of the question that each text has, by its words or its meaning.
+fn shares<'a>(
+    texts: impl Iterator<Item = &'a NodeMatch>,
     vicinity: &SiblingBoostedScores,
-    matches: &[NodeMatch],
+    (speakers, certainty): (&AskedSpeakers, f64),
     near: Vec<(NodeKey, f64)>,
 ) -> HashMap<NodeKey, f64> {
-    let mut shares: HashMap<NodeKey, f64> =
-        candidates.iter().map(|it| (it.key, vicinity.share(it.key))).collect();
-    let by_words = matches.iter().map(|it| (it.node.key, it.coverage.share));
-    for (key, share) in by_words.chain(near) {
+    let by_words = |it: &NodeMatch| {
+        let share = it.share().max(vicinity.share(it.node.key));
+        (it.node.key, share * speakers.telling(&it.bag) * certainty)
+    };
+    let mut shares: HashMap<NodeKey, f64> = texts.map(by_words).collect();
+    for (key, nearness) in near {
         let known = shares.entry(key).or_default();
-        *known = known.max(share);
+        *known = known.max(nearness);
     }
     shares
 }
@@ -277,6 +276,31 @@ fn unmatched(
         |(node, _): &(MatchedNode, StemmedText)| !node.is_heading && node.memory.is_none();
     let read = |(node, bag)| NodeMatch::beside(node, bag, &leads);
     Ok(found.into_iter().filter(is_text).map(read).collect())
+}
+
+/// Adds the texts after the best candidates, and raises their relevance where they are candidates.
+fn add_following(
+    reader: &Reader,
+    (candidates, relevance, shares): (
+        &mut Vec<RankCandidate<'_>>,
+        &mut Vec<f64>,
+        &mut HashMap<NodeKey, f64>,
+    ),
+    node_type: Option<NodeType>,
+    times: (i64, Millis),
+) -> Result<(), Error> {
+    for (from, next, lent) in lent(reader, candidates, relevance, node_type)? {
+        let share = rank::lent_relevance(shares.get(&from).copied().unwrap_or(0.0));
+        shares.entry(next.key).or_insert(share);
+        match candidates.iter().position(|it| it.key == next.key) {
+            Some(at) => relevance[at] = relevance[at].max(lent),
+            None => {
+                candidates.push(candidate(&next, (0.0, None), times));
+                relevance.push(lent);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Returns the texts after the best candidates, each with the candidate and its least relevance.

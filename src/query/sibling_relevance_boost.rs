@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::candidates::NodeMatch;
+use super::speakers::AskedSpeakers;
 use super::{Error, sort_by_worth};
 use crate::store::NodeKey;
 use crate::store::reader::{Reader, Siblings};
@@ -37,8 +38,8 @@ pub(super) struct SiblingBoostedScores {
 struct RelevanceWithSiblings {
     /// Relevance by term.
     parts: Vec<f64>,
-    /// Share of the question.
-    share: f64,
+    /// Share of the question by term.
+    shares: Vec<f64>,
 }
 
 impl SiblingBoostedScores {
@@ -46,6 +47,7 @@ impl SiblingBoostedScores {
     pub(super) fn of(
         reader: &Reader,
         matches: &[NodeMatch],
+        speakers: &AskedSpeakers,
     ) -> Result<SiblingBoostedScores, Error> {
         let mut by_parent: BTreeMap<NodeKey, Vec<&NodeMatch>> = BTreeMap::new();
         for it in matches.iter().take(GIVERS_MAX) {
@@ -66,7 +68,7 @@ impl SiblingBoostedScores {
                     [before] => Some(before),
                     _ => None,
                 });
-                vicinity.give(it, siblings);
+                vicinity.give(it, siblings, speakers.giving(&it.bag));
             }
         }
         Ok(vicinity)
@@ -79,7 +81,7 @@ impl SiblingBoostedScores {
 
     /// Returns the share of the question that a text has, by itself or, less, beside it.
     pub(super) fn share(&self, key: NodeKey) -> f64 {
-        self.near.get(&key).map_or(0.0, |it| it.share)
+        self.near.get(&key).map_or(0.0, |it| it.shares.iter().sum::<f64>().min(1.0))
     }
 
     /// Returns the number of nodes under a heading; 0 where it was not read.
@@ -106,22 +108,31 @@ impl SiblingBoostedScores {
         best.into_iter().map(|it| keys[it]).collect()
     }
 
-    fn give(&mut self, it: &NodeMatch, siblings: &Siblings) {
-        self.add(it.node.key, it, 1.0);
+    /// Adds the words of a match to the texts around it. `told` is the part of them that counts for
+    /// the share of the question, and that for the next text.
+    fn give(&mut self, it: &NodeMatch, siblings: &Siblings, (told, told_next): (f64, f64)) {
+        self.add(it.node.key, it, (1.0, 1.0));
         for (keys, shares) in [(&siblings.after, GIVEN_AFTER), (&siblings.before, GIVEN_BEFORE)] {
             for (key, share) in keys.iter().zip(shares) {
-                self.add(*key, it, share);
+                let is_next = siblings.after.first() == Some(key);
+                self.add(*key, it, (share, share * if is_next { told_next } else { told }));
             }
         }
     }
 
-    fn add(&mut self, key: NodeKey, it: &NodeMatch, share: f64) {
+    /// Adds a part of the words of a match to a text, and another of its share of the question.
+    fn add(&mut self, key: NodeKey, it: &NodeMatch, (part_given, share_given): (f64, f64)) {
         let near = self.near.entry(key).or_default();
-        near.parts.resize(it.parts.len(), 0.0);
-        for (kept, part) in near.parts.iter_mut().zip(&it.parts) {
-            *kept = kept.max(share * part);
-        }
-        near.share = near.share.max(share * it.coverage.share);
+        add_most(&mut near.parts, &it.parts, part_given);
+        add_most(&mut near.shares, &it.shares, share_given);
+    }
+}
+
+/// Raises values to a part of others, where that is more.
+fn add_most(kept: &mut Vec<f64>, given: &[f64], part: f64) {
+    kept.resize(given.len(), 0.0);
+    for (kept, given) in kept.iter_mut().zip(given) {
+        *kept = kept.max(part * given);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tests for the layouts of whole replies, and invariants of every reply.
 
+mod answerability;
 mod dated_questions;
 mod fetches;
 mod outlines;

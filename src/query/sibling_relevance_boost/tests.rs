@@ -20,7 +20,7 @@ fn outline(text: &str) -> String {
 fn vicinity(reader: &Reader, query: &str) -> (SiblingBoostedScores, Vec<NodeMatch>) {
     let terms = query_parser::parse_query(query).terms;
     let matches = candidates::match_words(reader, &terms, NodeFilter::default(), 200).unwrap();
-    (SiblingBoostedScores::of(reader, &matches).unwrap(), matches)
+    (SiblingBoostedScores::of(reader, &matches, &AskedSpeakers::default()).unwrap(), matches)
 }
 
 #[test]
@@ -77,6 +77,7 @@ fn long_sections_are_read_in_part() {
     let reader = sketch.done();
     let (found, matches) = vicinity(&reader, "mill");
     assert_eq!(found.unmatched(&matches), [2_503, 2_501, 2_500, 2_504].map(NodeKey));
-    let work = work_of(|| drop(SiblingBoostedScores::of(&reader, &matches)));
+    let speakers = AskedSpeakers::default();
+    let work = work_of(|| drop(SiblingBoostedScores::of(&reader, &matches, &speakers)));
     assert!(work < 2_000, "{work} steps");
 }

@@ -1,0 +1,85 @@
+//! Tests for relevance: it tells questions that the memory answers from those that it does not.
+
+use super::*;
+
+const TALK: &str = "
+= talk.md
+heading Talk
+  text Ana: Hello Ben! How was your week?
+  text Ben: Busy. I painted the old mill in blue.
+  text Ana: Lovely, what made you paint that old mill?
+  text Ben: My aunt owns it.
+  text Ana: I went sailing with my sister.
+  text Ben: Nice! Where did you go sailing?
+  text Ana: Around the northern lighthouse.
+  text Ben: I would be seasick.
+  text Ana: The bakery closed for good.
+  text Ben: That is sad.
+= log.md
+heading Log
+  text The ledger lies in the garden.
+  text The letter has no answer.
+  text The engine needs oil.
+  text The river is high.
+  text The invoice is paid.
+  text The bell rings at noon.
+";
+
+/// Returns the relevance of the best hit of a question.
+fn best_relevance(outline: &str, question: &str) -> f64 {
+    let hits = found(&TestMemoryBuilder::of(outline), &label(question));
+    let all = hits["hits"].as_array().into_iter().flatten();
+    all.filter_map(|it| it["relevance"].as_f64()).fold(0.0, f64::max)
+}
+
+/// Checks that the first question has more relevance than each of the others.
+#[track_caller]
+fn check_above(answered: &str, others: &[&str]) {
+    let best = best_relevance(TALK, answered);
+    for other in others {
+        let relevance = best_relevance(TALK, other);
+        assert!(relevance < best, "{answered} {best}, {other} {relevance}");
+    }
+}
+
+#[test]
+fn what_another_did_has_less_relevance() {
+    check_above("What mill did Ben paint in blue?", &["What mill did Ana paint in blue?"]);
+    check_above("Where did Ana go sailing?", &["Where did Ben go sailing?"]);
+    check_above("Who owns the mill that Ben painted?", &["Who owns the mill that Ana painted?"]);
+}
+
+#[test]
+fn a_name_that_was_never_told_has_less_relevance_than_another_word() {
+    check_above(
+        "What mill did Ben restore in blue?",
+        &["What mill did Priya paint in blue?", "What mill did Zoltan restore in blue?"],
+    );
+    // A word that is written small is no name.
+    check_above("What mill did priya paint in blue?", &["What mill did Priya paint in blue?"]);
+    check_above("What Mill Did Priya Paint In Blue?", &["What mill did Priya paint in blue?"]);
+}
+
+#[test]
+fn a_turn_that_asks_tells_less_than_one_that_answers() {
+    let asked = "= a.md\nheading A\n  text Ana: Is the harbour mill blue?\n  text Ben: Hm.";
+    let told = asked.replace('?', ".");
+    let [asked, told] = [asked, &told].map(|it| best_relevance(it, "is the harbour mill blue"));
+    assert!(asked < told && told == 1.0, "{asked}, {told}");
+    // A heading that asks stands above its answer.
+    let heading = "= a.md\nheading Is the harbour mill blue?\n  text Yes.";
+    assert_eq!(best_relevance(heading, "is the harbour mill blue"), 1.0);
+}
+
+#[test]
+fn words_of_texts_beside_each_other_add_up() {
+    let talk = |between: &str| {
+        format!(
+            "= a.md\nheading A\n  text Ana: My boat leaks.\n{between}  text Ana: I hired a welder."
+        )
+    };
+    let far = "  text Ben: Oh.\n  text Ben: Hm.\n  text Ben: Well.\n";
+    let question = "who repairs the boat, a welder?";
+    let [near, apart] = [talk(""), talk(far)].map(|it| best_relevance(&it, question));
+    assert!(apart < near, "{apart}, {near}");
+}
