@@ -6,7 +6,7 @@ use super::asked_dates::{AskedDate, asked_dates};
 use super::candidates::{self, NodeMatch};
 use super::dated_nodes::{days_of_nodes, replace_dates};
 use super::dates::DaySpan;
-use super::query_parser::ParsedQuery;
+use super::query_parser::{ParsedQuery, QuestionTermRole};
 use super::rank::{self, RankCandidate, TurnFeatures};
 use super::replacement_order::{descending, replacements_first};
 use super::sibling_relevance_boost::SiblingBoostedScores;
@@ -20,8 +20,13 @@ use crate::model::vector::QueryVector;
 use crate::store::NodeKey;
 use crate::store::reader::{MatchedNode, NodeFilter, NodeSummary, Reader};
 
-/// Nodes that are ranked; further matches are ignored.
+/// Nodes that are ranked for a question of many words; further matches are ignored.
 pub(super) const CANDIDATES_MAX: usize = 200;
+/// Nodes that are ranked for any other question. Its words leave few ways to match, and the nodes
+/// that follow have one of its common words.
+const CANDIDATES_OF_FEW_WORDS_MAX: usize = 160;
+/// Words of a question that has few.
+const FEW_WORDS_MAX: usize = 4;
 /// Part of its relevance that a text gains which has the date of the question.
 const DATED: f64 = 0.5;
 /// Hits whose following text gains relevance.
@@ -38,11 +43,14 @@ const SHARE_MIN: f64 = 0.2;
 const WEIGHT_MIN: f64 = 2.0;
 
 /// The hits of a search, best first.
+#[derive(Default)]
 pub(super) struct RankedHits {
     pub(super) hits: Vec<SearchHit>,
     /// Further hits: beyond the limit, or too many to be shown.
     pub(super) n_unread: usize,
     pub(super) n_matches: usize,
+    /// Whether there may be more matches than these.
+    pub(super) has_more_matches: bool,
     /// Whether the best has enough of the question.
     pub(super) is_answered: bool,
 }
@@ -112,7 +120,7 @@ pub(super) fn ranked_hits(
         matches.clear();
     }
     if is_doubted && near.is_empty() {
-        return Ok(RankedHits { hits: Vec::new(), n_unread: 0, n_matches: 0, is_answered: false });
+        return Ok(RankedHits::default());
     }
     let times = (reader.attended()?, now);
     let is_question = are_of_words && filter.of_memories().is_empty() && is_question(asked);
@@ -156,6 +164,7 @@ pub(super) fn ranked_hits(
         hits,
         n_unread: n_ranked - ranked.len(),
         n_matches: matches.len(),
+        has_more_matches: candidates_max(asked) <= matches.len(),
         is_answered: true,
     })
 }
@@ -361,6 +370,15 @@ fn candidate<'a>(
     }
 }
 
+/// Returns the number of nodes that are ranked for a question; an expression has all of them.
+fn candidates_max(asked: &ParsedQuery) -> usize {
+    let subjects = asked.terms.iter().filter(|it| it.role == QuestionTermRole::Subject).count();
+    match asked.expression.is_none() && subjects <= FEW_WORDS_MAX {
+        true => CANDIDATES_OF_FEW_WORDS_MAX,
+        false => CANDIDATES_MAX,
+    }
+}
+
 /// Returns the matches of the expression if the query is one, else those of its words and dates.
 /// The flag is true for words.
 fn matches(
@@ -368,8 +386,9 @@ fn matches(
     (asked, dates): (&ParsedQuery, &[AskedDate]),
     filter: NodeFilter<'_>,
 ) -> Result<(Vec<NodeMatch>, bool), Error> {
+    let n_max = candidates_max(asked);
     if let Some(text) = &asked.expression
-        && let Some(found) = candidates::match_expression(reader, text, filter, CANDIDATES_MAX)?
+        && let Some(found) = candidates::match_expression(reader, text, filter, n_max)?
     {
         return Ok((found, false));
     }
@@ -380,5 +399,5 @@ fn matches(
         false => asked.terms,
     };
     let terms = (&terms[..], &nodes[..]);
-    Ok((candidates::match_words_and_date(reader, terms, filter, CANDIDATES_MAX)?, true))
+    Ok((candidates::match_words_and_date(reader, terms, filter, n_max)?, true))
 }

@@ -206,7 +206,7 @@ impl RenderedHits {
         let mut structured = Value::from_iter([
             ("hits", self.chosen.iter().map(facts_of).collect::<Value>()),
             ("matches", n_matches.into()),
-            ("more_matches", (n_matches == CANDIDATES_MAX).into()),
+            ("more_matches", found.has_more_matches.into()),
         ]);
         let n_left_out = found.hits.len() + found.n_unread - self.chosen.len();
         if 0 < n_left_out {
