@@ -70,7 +70,7 @@ use crate::model::clock::Clock;
 use crate::settings::config::Trust;
 use crate::settings::root_settings::{LiveRootSettings, OperatorOptions};
 use crate::store::IfMissing;
-use crate::text::json_control_escaping::pretty_json_text;
+use crate::text::terminal_safe_json::pretty_json_text;
 
 /// The outcome of a command that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -51,17 +51,19 @@
 //! caller, such as a token count, a weight or a statement's result, are left out. Calls return the
 //! way they came. `ingest/parse` names a folder: a parser is a file or a few.
 //!
-//! A note in a compile: `cli` → `cli/compile` → `memory/compile` → `memory/compile/planner` →
-//! `ingest/scan` → `memory/compile/source_reader` → `memory/compile/redaction` → `ingest/redact` →
-//! `ingest/parse` → `store/writer` → `memory/compile/apply_slice` → `model/identity/alignment` →
+//! A note in a compile: `cli` → `cli/compile` → `memory/compile` →
+//! `memory/compile/changed_file_planner` → `ingest/scan` → `memory/compile/read_and_parse` →
+//! `memory/compile/redaction` → `ingest/redact` → `ingest/parse` → `store/writer` →
+//! `memory/compile/apply_slice` → `model/identity/alignment` →
 //! `memory/compile/agent_edit_alignment` → `store/batch/inserts` → `store/links`.
 //!
 //! `MemorySearch` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
-//! → `surface/tools/read` → `memory` → `query/dispatch` → `query/search` → `query/query_parser` →
-//! `query/candidates` → `store/reader/fts_hits` → `query/rank` → `query/render` → `mcp/content`.
+//! → `surface/tools/read_tools` → `memory` → `query/query_dispatch` → `query/search` →
+//! `query/query_parser` → `query/candidates` → `store/reader/fts_hits` → `query/rank` →
+//! `query/render` → `mcp/content`.
 //!
 //! `MemoryWrite` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
-//! → `surface/tools/write` → `memory/edits` → `memory/compile/redaction` → `ingest/redact` →
+//! → `surface/tools/write_tools` → `memory/edits` → `memory/compile/redaction` → `ingest/redact` →
 //! `ingest/parse` → `store/writer` → `store/batch/agent_edits` → `store/batch/inserts` →
 //! `store/links` → `mcp/content`.
 //!
@@ -79,7 +81,7 @@
 //! | a column of a node | one row of `store/node_columns`, a migration |
 //! | a facet | the views `facet_made`, `typed_edge_made` in a migration, `store/batch/facets` |
 //! | a command | `cli/x`, its call, help and manual; its row, arguments and parser in `cli/args` |
-//! | a setting | its field in `settings/config/values`, its key in `settings/config`, the manual |
+//! | a setting | `settings/config/values_and_defaults`, its key in `settings/config`, the manual |
 //!
 //! # What always holds
 //!
@@ -150,7 +152,7 @@ pub use crate::ingest::parse::{CodeLanguage, Parsed, Syntax, Warning, decode, pa
 pub use crate::ingest::scan::{PassedOver, PassedOverPath};
 pub use crate::memory::compile::{CompileError, DeletedFile, FileWarning, Report};
 pub use crate::model::clock::{Clock, Millis};
-pub use crate::model::tree::{ContentFormat, Node, NodeType, Tree};
+pub use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
 pub use memory::{Answer, Error, ForgetChildrenMode, Memory, ReadOnlyMemory, WriteMode};
 pub use store::{LockHolder, SharedError, StoreError};
 

@@ -20,9 +20,6 @@ pub(crate) mod connection;
 mod content;
 mod definitions;
 pub(crate) mod error_codes;
-#[cfg(any(test, fuzzing))]
-#[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
-pub(crate) mod fixture;
 mod form_validation;
 pub(crate) mod in_flight;
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
@@ -32,8 +29,11 @@ mod method;
 pub(crate) mod notices;
 mod outbox;
 mod pagination;
-mod rest_messages;
+mod rest_message_types;
 mod server_requests;
+#[cfg(any(test, fuzzing))]
+#[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
+pub(crate) mod server_testing;
 mod severity;
 mod signed_state;
 pub(crate) mod subscription;
@@ -58,16 +58,14 @@ pub(crate) use client_activity::{
 pub(crate) use connection::{Connection, FrameOutcome};
 #[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) use content::{ContentBlock, PromptMessage, Role, ToolReply};
-pub(crate) use definitions::{
-    Prompt, Resource, ResourceFormat, Tool, ToolEffect, TransientResource,
-};
+pub(crate) use definitions::{DynamicResource, Prompt, Resource, ResourceFormat, Tool, ToolEffect};
 pub(crate) use input_schema::{ArgSpec, Args};
 pub(crate) use job::Job;
 pub(crate) use method::QUIET_TARGET;
 pub(crate) use notices::{LineWrittenCallback, Notice, NoticeWaker, OutgoingLine};
 pub(crate) use outbox::Outbox;
 pub(crate) use pagination::PAGE_ROWS_MAX;
-pub(crate) use rest_messages::{RestBody, RestReply, RestRequest};
+pub(crate) use rest_message_types::{RestReply, RestReplyBody, RestRequest};
 pub(crate) use server_requests::{
     ClientCapabilities, ClientCapability, ElicitResult, ServerRequest, ServerRequestError,
 };
@@ -140,7 +138,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
 
     /// Returns the resources that there are now beside those of the table; a template of the table
     /// reads each.
-    fn more_resources(&self) -> Vec<TransientResource> {
+    fn more_resources(&self) -> Vec<DynamicResource> {
         Vec::new()
     }
 

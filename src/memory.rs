@@ -22,14 +22,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use crate::query::{Answer, Error};
 pub use read_only::ReadOnlyMemory;
-pub(crate) use read_only::{ClientOrSessionNames, NoProcessFacts, ServerFactKey, ServerFacts};
+pub(crate) use read_only::{ClientOrLogNames, NoServerStatus, ServerFactKey, ServerStatus};
 pub(crate) use relate::RelateRequest;
 
 use crate::ingest::scan::DetailLevel;
 use crate::memory::compile::{
-    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, WatchedFolderState,
+    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, WatchedFolderDebounce,
 };
-use crate::memory::embedding::EmbeddingSourceState;
+use crate::memory::embedding::QueryEmbeddingCache;
 use crate::memory::rollback::LaterSnapshotPolicy;
 use crate::memory::second_memory::SecondMemory;
 use crate::model::clock::Clock;
@@ -48,7 +48,7 @@ use crate::store::reader::{ArchivedVisibility, Reader};
 #[cfg(all(test, feature = "shared"))]
 use crate::store::replication::LogPosition;
 #[cfg(feature = "shared")]
-use crate::store::replication::{RootNameFn, Sequencer, WriterReplication};
+use crate::store::replication::{PortableRootNameFn, Sequencer, WriterReplication};
 use crate::store::{
     HeatWriter, IfMissing, LeaseClient, NodeRecord, ReaderPool, Root, StoreError, WriteAheadLog,
     Writer,
@@ -81,7 +81,7 @@ pub struct Memory {
     #[cfg(feature = "shared")]
     reads: linearizable_reads::ReadConsistency,
     /// Vectors of the questions that came last.
-    question_vectors: Mutex<EmbeddingSourceState>,
+    question_vectors: Mutex<QueryEmbeddingCache>,
     // Drop order: the last connection to close writes the log back into the file and removes it,
     // which a read-only one cannot do.
     readers: Arc<ReaderPool>,
@@ -195,7 +195,7 @@ impl Memory {
     pub(crate) fn share(
         &mut self,
         sequencer: Arc<dyn Sequencer>,
-        namer: Box<RootNameFn>,
+        namer: Box<PortableRootNameFn>,
     ) -> Result<(), Error> {
         Ok(self.writer.share(sequencer, namer)?)
     }
@@ -354,11 +354,11 @@ impl Memory {
     /// Returns a read-only handle. Drop it before the memory, whose last connection checkpoints
     /// the log.
     pub fn read_only(&self) -> ReadOnlyMemory {
-        self.read_only_beside(Arc::new(NoProcessFacts))
+        self.read_only_beside(Arc::new(NoServerStatus))
     }
 
     /// Returns a read-only handle with the facts of a process.
-    pub(crate) fn read_only_beside(&self, process: Arc<dyn ServerFacts>) -> ReadOnlyMemory {
+    pub(crate) fn read_only_beside(&self, process: Arc<dyn ServerStatus>) -> ReadOnlyMemory {
         ReadOnlyMemory::new(
             Arc::clone(&self.readers),
             self.clock.clone(),
@@ -375,7 +375,7 @@ impl Memory {
     pub(crate) fn rescan(
         &self,
         request: &CompileRequest<'_>,
-        watch: &mut WatchedFolderState,
+        watch: &mut WatchedFolderDebounce,
     ) -> Result<Report, Error> {
         Ok(compile::rescan(&self.writer, request, watch, self.clock.now())?)
     }

@@ -33,7 +33,7 @@ mod without_providers;
 
 #[cfg(test)]
 #[cfg(feature = "providers")]
-pub(crate) mod testing;
+pub(crate) mod shell_provider_testing;
 #[cfg(test)]
 #[cfg(feature = "providers")]
 mod tests;
@@ -43,10 +43,10 @@ use std::time::Duration;
 
 pub(crate) use error::ProviderError;
 #[cfg(feature = "providers")]
-pub(crate) use provider::Provider;
+pub(crate) use provider::ProviderClient;
 pub(crate) use redacted_text::RedactedText;
 #[cfg(not(feature = "providers"))]
-pub(crate) use without_providers::DisabledProvider as Provider;
+pub(crate) use without_providers::DisabledProvider as ProviderClient;
 
 use crate::settings::config::ProviderSpec;
 
@@ -112,14 +112,14 @@ pub(crate) struct ProviderConfig {
 /// The providers that a user named.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Providers {
-    pub(crate) completion: Option<Arc<Provider>>,
-    pub(crate) embeddings: Option<Arc<Provider>>,
-    pub(crate) reranking: Option<Arc<Provider>>,
+    pub(crate) completion: Option<Arc<ProviderClient>>,
+    pub(crate) embeddings: Option<Arc<ProviderClient>>,
+    pub(crate) reranking: Option<Arc<ProviderClient>>,
 }
 
 impl Providers {
     /// Returns every provider, with its job.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (ProviderJob, &Arc<Provider>)> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = (ProviderJob, &Arc<ProviderClient>)> {
         let all = [
             (ProviderJob::Completion, &self.completion),
             (ProviderJob::Embeddings, &self.embeddings),

@@ -14,13 +14,13 @@ pub mod conformance;
 pub(crate) mod jsonl_files;
 pub(crate) mod log_buffer;
 
-mod client_worker_pool;
 #[cfg(feature = "http")]
 pub(crate) mod http;
 #[cfg(feature = "shared")]
 pub(crate) mod postgres;
 pub(crate) mod remindb_folder;
 pub(crate) mod server_facts;
+mod single_client_worker_pool;
 pub(crate) mod stdio;
 mod thread_group;
 

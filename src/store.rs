@@ -12,6 +12,7 @@ pub(crate) mod commit_outcome;
 mod committed_wal_pages;
 pub(crate) mod connection;
 pub(crate) mod damaged_wal;
+pub(crate) mod database_path_check;
 #[cfg(test)]
 pub(crate) mod database_version_testing;
 mod error_advice;
@@ -20,10 +21,12 @@ mod heat_rows;
 mod heat_writer;
 pub(crate) mod history_reader;
 pub(crate) mod links;
+pub(crate) mod missing_wal_check;
 pub(crate) mod node_columns;
 pub(crate) mod node_insert;
 pub(crate) mod past_states;
-pub(crate) mod path_check;
+#[cfg(feature = "shared")]
+mod portable_root_names;
 mod prepared_statements;
 #[cfg(target_os = "linux")]
 mod readahead;
@@ -35,14 +38,11 @@ pub(crate) mod replica_mark;
 #[cfg(feature = "shared")]
 pub(crate) mod replication;
 mod replication_error;
-#[cfg(feature = "shared")]
-mod root_names;
 pub(crate) mod schema;
 pub(crate) mod source_files;
 mod vector_writer;
-pub(crate) mod wal_check;
 mod work_leases;
-pub(crate) mod write_lock;
+pub(crate) mod write_transaction;
 mod write_waiters;
 mod writer;
 
@@ -54,6 +54,7 @@ use rusqlite::types::FromSql;
 
 pub(crate) use batch::{Batch, ChangedNodeCounts, ManualEdgeTarget, NewNode};
 pub(crate) use batch::{RequestReceipt, UnrelateOutcome};
+pub(crate) use database_path_check::check_path;
 use error_advice::ExternalErrorCause::{Refusal, State};
 use error_advice::{advice, is_strange_value};
 pub(crate) use heat_writer::{ColdNode, ColdNodesOffer, HeatIncrement, HeatWriter};
@@ -61,10 +62,9 @@ pub(crate) use history_reader::{
     ChangePosition, HistoryChange, HistoryExtent, NodeVersionWithoutText,
 };
 pub(crate) use node_columns::{AttributeValue, AttributeValues, FIELDS, KEY_PATH, LANG, LEVEL};
-pub(crate) use path_check::check_path;
 pub(crate) use reader_pool::{ReaderPool, read_marked};
 pub(crate) use record::{
-    FileId, FileRow, NodeData, NodeKey, NodePlace, NodeRecord, Root, RootId, Tombstone,
+    FileId, FileRow, ForgottenNodeTombstone, NodeData, NodeKey, NodePlace, NodeRecord, Root, RootId,
 };
 pub(crate) use vector_writer::VectorWriter;
 pub(crate) use work_leases::{
@@ -72,7 +72,7 @@ pub(crate) use work_leases::{
 };
 pub(crate) use writer::{CommitReport, Writer};
 pub(crate) use {checkpoint::WriteAheadLog, prepared_statements::PreparedStatements};
-pub use {replication_error::SharedError, write_lock::LockHolder};
+pub use {replication_error::SharedError, write_transaction::LockHolder};
 
 /// Returns the single value of a statement, which each connection prepares once.
 fn one<T: FromSql>(conn: &Connection, sql: &'static str) -> rusqlite::Result<T> {

@@ -11,7 +11,7 @@ mod cold_notifications;
 mod confirmation;
 mod consolidation;
 pub(crate) mod prompts;
-pub(crate) mod read_only_handler;
+pub(crate) mod resources_only_handler;
 #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only the HTTP server asks it"))]
 mod rest_api;
 mod tools;
@@ -26,15 +26,15 @@ use serde_json::{Map, Value, json};
 use crate::ingest::redact::Redactor;
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    Args, CallContext, ClientNonRequestEvent, ClientRequestEvent, CompletionRequest, Handler,
-    HandlerError, Notice, PromptMessage, RestReply, RestRequest, ServerInfo, Tool, ToolCallRecord,
-    ToolReply, TransientResource,
+    Args, CallContext, ClientNonRequestEvent, ClientRequestEvent, CompletionRequest,
+    DynamicResource, Handler, HandlerError, Notice, PromptMessage, RestReply, RestRequest,
+    ServerInfo, Tool, ToolCallRecord, ToolReply,
 };
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
 use crate::model::clock::Millis;
 use crate::query::{OutputFormat, Query};
-use crate::text::json_control_escaping::json_text;
+use crate::text::terminal_safe_json::json_text;
 use changed_resources::ChangeWatch;
 use rest_api::RestContext;
 pub(crate) use tools::ToolSelection;
@@ -102,7 +102,7 @@ type WriteFn = fn(&Memory, &Args) -> Result<Answer, Error>;
 type TypedMemoryFn = fn(&Memory, &Map<String, Value>) -> Result<Value, MemoryError>;
 
 /// A call on typed memories that may ask its client.
-type AskingFn = fn(&Memory, &Map<String, Value>, &CallContext) -> Result<Value, HandlerError>;
+type ElicitingFn = fn(&Memory, &Map<String, Value>, &CallContext) -> Result<Value, HandlerError>;
 
 /// The way a tool runs. The variant decides what it can access.
 #[derive(Clone, Copy)]
@@ -112,13 +112,13 @@ pub(crate) enum ToolRunner {
     /// Calls one method of the memory, which makes at most one snapshot.
     Write(WriteFn),
     /// Calls one method of the memory after the user's consent to a removal.
-    Confirmed(confirmation::ConfirmQuestionFn, WriteFn),
+    Confirmed(confirmation::BuildConfirmationQuestionFn, WriteFn),
     /// Compiles files into the memory.
     Compile(fn(&MemoryHandler, &Args, &CallContext) -> Result<ToolReply, HandlerError>),
     /// Calls one method of the typed memories, whose errors have codes.
     Document(TypedMemoryFn),
     /// Calls one method of the typed memories, after questions to the client.
-    Asking(AskingFn),
+    Asking(ElicitingFn),
 }
 
 impl Handler for MemoryHandler {
@@ -171,7 +171,7 @@ impl Handler for MemoryHandler {
         prompts::messages(*get, args)
     }
 
-    fn more_resources(&self) -> Vec<TransientResource> {
+    fn more_resources(&self) -> Vec<DynamicResource> {
         resources::custom_views(&self.view)
     }
 
@@ -205,7 +205,7 @@ impl Handler for MemoryHandler {
 }
 
 /// A handler whose memory is watched for its subscribers.
-pub(crate) trait WatchedHandler: Handler {
+pub(crate) trait HandlerWithChangeWatch: Handler {
     /// Returns the memory.
     fn view(&self) -> &ReadOnlyMemory;
 
@@ -216,7 +216,7 @@ pub(crate) trait WatchedHandler: Handler {
     fn debounce_of(&self, resource: &str) -> Duration;
 }
 
-impl WatchedHandler for MemoryHandler {
+impl HandlerWithChangeWatch for MemoryHandler {
     fn view(&self) -> &ReadOnlyMemory {
         &self.view
     }

@@ -168,13 +168,13 @@ pub(crate) fn line_number_at(text: &str, offset: usize) -> u32 {
     u32::try_from(n_breaks + 1).unwrap_or(u32::MAX)
 }
 
-pub(crate) mod accents;
-pub(crate) mod bigrams;
-pub(crate) mod chunking;
-pub(crate) mod index_terms;
-pub(crate) mod json_control_escaping;
-pub(crate) mod related_words;
+pub(crate) mod diacritic_folding;
+pub(crate) mod recursive_text_splitting;
+pub(crate) mod spaceless_script_bigrams;
 pub(crate) mod suggest;
+pub(crate) mod supplementary_index_terms;
+pub(crate) mod terminal_safe_json;
+pub(crate) mod thesaurus;
 pub(crate) mod tokens;
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use super::{CommandContext, CommandError, CommandOutcome, typed_memory_output};
 use crate::ingest::scan;
 use crate::maintenance::transfer::{AtomicFolder, IfExists, TransferError};
 use crate::memory::typed::{
-    ARCHIVE, ExportedFile, FILES, INDEX, LineDefaults, MemoryExport, MemoryImportReport, read_lines,
+    ARCHIVE, ExportedFile, FILES, INDEX, LineDefaults, MemoryExportLayout, MemoryImportReport,
+    read_lines,
 };
 use crate::store::IfMissing;
 use crate::store::reader::Reader;
@@ -18,7 +19,7 @@ use crate::store::reader::Reader;
 const STEP_MEMORIES: usize = 500;
 
 /// A file of the agent memory format, found below a folder.
-struct AgentMemoryFile {
+struct AgentMemoryJsonlFile {
     /// Relative to the folder.
     path: PathBuf,
     /// As messages name it.
@@ -107,7 +108,7 @@ fn write(
     progress: &ProgressLine,
 ) -> Result<(usize, usize), CommandError> {
     let output = |error: io::Error| CommandError::from(TransferError::Output(error));
-    let export = MemoryExport::plan(reader)?;
+    let export = MemoryExportLayout::plan(reader)?;
     let n_memories = export.n_memories();
     let mut n_done = 0;
     for ExportedFile { path, memories } in &export.files {
@@ -126,7 +127,7 @@ fn write(
 }
 
 /// Returns the files of memories that are there, in the order in which they are read.
-fn found_in(folder: &Path) -> Result<Vec<AgentMemoryFile>, CommandError> {
+fn found_in(folder: &Path) -> Result<Vec<AgentMemoryJsonlFile>, CommandError> {
     if !folder.is_dir() {
         let what = format!("no folder `{}`", folder.display());
         return Err(CommandError::Because(what));
@@ -153,7 +154,7 @@ fn found_in(folder: &Path) -> Result<Vec<AgentMemoryFile>, CommandError> {
             let shown = full.display().to_string();
             match fs::metadata(&full) {
                 Ok(it) if it.is_file() => {
-                    found.push(AgentMemoryFile {
+                    found.push(AgentMemoryJsonlFile {
                         path,
                         shown,
                         of: LineDefaults { memory_type, archived },
@@ -172,7 +173,7 @@ fn found_in(folder: &Path) -> Result<Vec<AgentMemoryFile>, CommandError> {
 }
 
 /// Opens a file of memories; nothing that a link leads to is a part of the folder.
-fn open(folder: &Path, file: &AgentMemoryFile) -> Result<fs::File, CommandError> {
+fn open(folder: &Path, file: &AgentMemoryJsonlFile) -> Result<fs::File, CommandError> {
     match scan::open_below(folder, &file.path) {
         Ok(Some(opened)) => Ok(opened),
         Err(error) if error.kind() != io::ErrorKind::NotADirectory => {

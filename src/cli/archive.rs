@@ -2,13 +2,13 @@
 
 use super::args::ArchiveMemoriesArgs;
 use super::{CommandContext, CommandError, CommandOutcome, open_memory};
-use crate::memory::typed::ArchiveMode;
+use crate::memory::typed::ArchiveOrDryRun;
 
 pub(super) fn run(
     args: ArchiveMemoriesArgs,
     context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let mode = if args.is_dry_run { ArchiveMode::DryRun } else { ArchiveMode::Real };
+    let mode = if args.is_dry_run { ArchiveOrDryRun::DryRun } else { ArchiveOrDryRun::Real };
     let memory = open_memory(args.db, context)?;
     let report = memory.archive_memories(args.days, mode)?;
     if args.is_json {
@@ -16,7 +16,9 @@ pub(super) fn run(
     } else {
         let counts = report.counts();
         match (mode, report.snapshot) {
-            (ArchiveMode::DryRun, _) => context.say(format_args!("would archive {counts}\n"))?,
+            (ArchiveOrDryRun::DryRun, _) => {
+                context.say(format_args!("would archive {counts}\n"))?
+            }
             (_, None) => context.say(format_args!("archived {counts}\n"))?,
             (_, Some(snapshot)) => {
                 context.say(format_args!("archived {counts} (snapshot #{snapshot})\n"))?;

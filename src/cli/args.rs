@@ -1,5 +1,6 @@
 //! Command lines as values: parsed and checked here, run elsewhere.
 
+mod browser_view_parser;
 mod client_and_scope;
 mod command;
 mod command_parsers;
@@ -10,7 +11,6 @@ mod setup_hook_parsers;
 mod space_parser;
 mod tool_parser;
 mod value_parsers;
-mod view_parser;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -26,7 +26,7 @@ pub(crate) use command::{
     Command, CompileArgs, CustomViewArgs, CustomViewTask, DoctorArgs, ExportArgs,
     ExportDestination, GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs,
     MemoriesArgs, RedactArgs, RememberArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs,
-    SharedFlag, Shell, ToolArgs,
+    SharedSpaceFlags, Shell, ToolArgs,
 };
 #[cfg(feature = "desktop")]
 pub(crate) use command::{SetupArgs, SetupClients};
@@ -50,7 +50,7 @@ pub(crate) struct CommandSpec {
 pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("compile", include_str!("help/compile.txt"), command_parsers::compile),
     CommandSpec::new("serve", include_str!("help/serve.txt"), command_parsers::serve),
-    CommandSpec::new("view", include_str!("help/view.txt"), view_parser::view),
+    CommandSpec::new("view", include_str!("help/view.txt"), browser_view_parser::view),
     CommandSpec::new("inspect", include_str!("help/inspect.txt"), command_parsers::inspect),
     CommandSpec::new("search", include_str!("help/search.txt"), command_parsers::search),
     CommandSpec::new("tree", include_str!("help/tree.txt"), |parser, db| {

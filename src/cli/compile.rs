@@ -19,7 +19,7 @@ use crate::settings::root_settings::RootSettings;
 use crate::store::{
     COMPILE_LEASE, ClaimableLeases, IfMissing, LeaseClient, SharedError, StoreError, Writer,
 };
-use crate::text::json_control_escaping::json_text;
+use crate::text::terminal_safe_json::json_text;
 
 pub(super) fn run(
     args: CompileArgs,
@@ -45,7 +45,7 @@ pub(super) fn run(
         space.attach_writer(&mut writer)?;
     }
     let _first =
-        is_new.then(|| FirstCompileLease::begin(&place.path, &writer, context.clock.now()));
+        is_new.then(|| FirstCompileRunningFlag::begin(&place.path, &writer, context.clock.now()));
     let progress = ProgressLine::new(context, "compiling", "files");
     let request = CompileRequest {
         path: &path,
@@ -119,23 +119,23 @@ fn tell_passed_over(
 
 /// The lease of a first compile, for as long as it lives: a search in another process says that the
 /// notes are being compiled rather than that the memory is empty.
-struct FirstCompileLease {
+struct FirstCompileRunningFlag {
     /// `None` where it could not be made, which keeps no compile from its work.
     leases: Option<(LeaseClient, String)>,
 }
 
-impl FirstCompileLease {
-    fn begin(path: &Path, writer: &Writer, now: Millis) -> FirstCompileLease {
+impl FirstCompileRunningFlag {
+    fn begin(path: &Path, writer: &Writer, now: Millis) -> FirstCompileRunningFlag {
         let name = format!("{COMPILE_LEASE}{}", std::process::id());
         let taken = LeaseClient::open(path, writer.file_identity(), &name).and_then(|it| {
             let is_taken = it.take(&name, ClaimableLeases::Free, now)?;
             Ok(is_taken.then_some((it, name)))
         });
-        FirstCompileLease { leases: taken.ok().flatten() }
+        FirstCompileRunningFlag { leases: taken.ok().flatten() }
     }
 }
 
-impl Drop for FirstCompileLease {
+impl Drop for FirstCompileRunningFlag {
     fn drop(&mut self) {
         if let Some((leases, name)) = &self.leases {
             // It expires by itself.
@@ -157,7 +157,7 @@ mod tests {
         let writer = Writer::open(&path, IfMissing::Create).unwrap();
         let seen = || Reader::open(&path).unwrap().filling(NOW).unwrap();
         assert_eq!(seen(), PopulationState::Empty);
-        let first = FirstCompileLease::begin(&path, &writer, NOW);
+        let first = FirstCompileRunningFlag::begin(&path, &writer, NOW);
         assert_eq!(seen(), PopulationState::Begun);
         drop(first);
         assert_eq!(seen(), PopulationState::Empty);

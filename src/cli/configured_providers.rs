@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::user_settings::user_config;
 use super::{CommandContext, CommandError, variable};
 use crate::ingest::scan;
-use crate::providers::{Provider, ProviderConfig, ProviderJob, ProviderKey, Providers};
+use crate::providers::{ProviderClient, ProviderConfig, ProviderJob, ProviderKey, Providers};
 use crate::settings::config::{ProviderSpec, ProvidersByJob};
 
 /// Bytes of a file with a key, at most.
@@ -23,7 +23,7 @@ pub(super) fn providers(context: &mut CommandContext<'_>) -> Result<Providers, C
     };
     let mut made = |job: ProviderJob, source: &Option<ProviderSpec>| {
         let parts = parts(job, source.as_ref()?, settings);
-        match Provider::new(parts) {
+        match ProviderClient::new(parts) {
             Ok(provider) => Some(Arc::new(provider)),
             Err(error) => {
                 warn(format!("`providers.{}` is not used: {error}", job.name()));

@@ -16,7 +16,7 @@ use crate::maintenance::doctor::{self, CheckStatus, DoctorReport};
 use crate::maintenance::transfer::TransferError;
 use crate::query::render::to_one_line;
 use crate::store::StoreError;
-use crate::text::json_control_escaping::json_text;
+use crate::text::terminal_safe_json::json_text;
 
 pub(super) fn run(
     args: DoctorArgs,

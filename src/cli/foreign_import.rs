@@ -8,7 +8,7 @@ use super::progress::ProgressLine;
 use super::{CommandContext, CommandError, CommandOutcome, typed_memory_output};
 use crate::ingest::conversation::each_spoken;
 use crate::ingest::foreign::{
-    ForeignFileInfo, ForeignReader, ForeignSource, NoteCollector, SessionMetadata, add_session,
+    ForeignFileOrigin, ForeignProgram, ForeignReader, NoteCollector, SessionMetadata, add_session,
 };
 use crate::ingest::scan;
 use crate::maintenance::transfer::each_opencode_session;
@@ -40,10 +40,10 @@ struct FoundFile {
 }
 
 /// The memory, where there is one: a dry run makes none.
-type OptionalMemory = Option<Memory>;
+type MemoryUnlessDryRun = Option<Memory>;
 
 pub(super) fn import(
-    source: &'static ForeignSource,
+    source: &'static ForeignProgram,
     path: Option<PathBuf>,
     db: &Path,
     mode: WriteOrDryRun,
@@ -86,7 +86,7 @@ pub(super) fn import(
 }
 
 fn report(
-    source: &ForeignSource,
+    source: &ForeignProgram,
     notes: &NoteCollector,
     sum: &ForeignImportReport,
     db: &Path,
@@ -126,8 +126,8 @@ fn report(
 
 /// Writes the notes that are ready, and adds up what was done.
 fn keep(
-    memory: &OptionalMemory,
-    source: &ForeignSource,
+    memory: &MemoryUnlessDryRun,
+    source: &ForeignProgram,
     notes: &mut NoteCollector,
     mode: WriteOrDryRun,
     sum: &mut ForeignImportReport,
@@ -148,11 +148,11 @@ fn keep(
     Ok(())
 }
 
-fn read(source: &'static ForeignSource, found: &FoundFile, notes: &mut NoteCollector) {
+fn read(source: &'static ForeignProgram, found: &FoundFile, notes: &mut NoteCollector) {
     let shown = found.path.display().to_string();
     let project = project_of(&found.path);
     let project = project.as_deref();
-    let file = ForeignFileInfo { path: &found.below, shown: &shown, project, source };
+    let file = ForeignFileOrigin { path: &found.below, shown: &shown, project, source };
     let Some(reader) = found.reader else { return read_opencode(&file, &found.path, notes) };
     match scan::open_regular(&found.path) {
         Ok(opened) => reader(&file, &mut BufReader::new(opened), notes),
@@ -167,7 +167,7 @@ fn project_of(session: &Path) -> Option<String> {
     Some(path.trim().to_owned()).filter(|it| !it.is_empty())
 }
 
-fn read_opencode(file: &ForeignFileInfo<'_>, db: &Path, notes: &mut NoteCollector) {
+fn read_opencode(file: &ForeignFileOrigin<'_>, db: &Path, notes: &mut NoteCollector) {
     let read = each_opencode_session(db, &mut |session| {
         let mut said = Vec::new();
         session.records.iter().for_each(|it| each_spoken(it, &mut said));
@@ -185,7 +185,7 @@ fn read_opencode(file: &ForeignFileInfo<'_>, db: &Path, notes: &mut NoteCollecto
 }
 
 /// Returns the folder of a program below the home.
-fn of_home(source: &ForeignSource) -> Result<PathBuf, CommandError> {
+fn of_home(source: &ForeignProgram) -> Result<PathBuf, CommandError> {
     let home = std::env::var_os("HOME").filter(|it| !it.is_empty() && !source.home.is_empty());
     let folder = home.map(|it| Path::new(&it).join(source.home));
     let name = source.name;
@@ -203,7 +203,7 @@ fn of_home(source: &ForeignSource) -> Result<PathBuf, CommandError> {
 }
 
 /// Returns the files to read, by name.
-fn found_in(source: &'static ForeignSource, path: &Path) -> Result<Vec<FoundFile>, CommandError> {
+fn found_in(source: &'static ForeignProgram, path: &Path) -> Result<Vec<FoundFile>, CommandError> {
     let cannot = |error: std::io::Error| {
         CommandError::Because(format!("cannot read `{}`: {error}", path.display()))
     };
@@ -219,7 +219,7 @@ fn found_in(source: &'static ForeignSource, path: &Path) -> Result<Vec<FoundFile
 }
 
 fn walk(
-    source: &'static ForeignSource,
+    source: &'static ForeignProgram,
     folder: &Path,
     below: &str,
     depth: usize,
@@ -242,7 +242,7 @@ fn walk(
     }
 }
 
-fn found_file(source: &'static ForeignSource, path: PathBuf, below: String) -> Option<FoundFile> {
+fn found_file(source: &'static ForeignProgram, path: PathBuf, below: String) -> Option<FoundFile> {
     let is_database = source.name == OPENCODE.0 && path.file_name()? == OPENCODE.1;
     let reader = (source.reader)(&below);
     (is_database || reader.is_some()).then_some(FoundFile { path, below, reader })

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::progress::ProgressLine;
 use super::{CommandContext, CommandError, CommandOutcome, typed_memory_output};
-use crate::maintenance::transfer::{AtomicFile, IfExists, RemindRecords, TransferError};
+use crate::maintenance::transfer::{AtomicFile, IfExists, RemindRecordLists, TransferError};
 use crate::memory::knowledge::{ExportCounts, KnowledgeImportReport, export_remind};
 use crate::store::IfMissing;
 use crate::store::reader::Reader;
@@ -27,7 +27,7 @@ pub(super) fn import(
     db: &Path,
     context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let records = RemindRecords::read(source, db)?;
+    let records = RemindRecordLists::read(source, db)?;
     let form = records.form.clone();
     let memory = typed_memory_output::open_to_write(db, IfMissing::Create, context)?;
     let name = source.canonicalize().ok();

@@ -25,7 +25,7 @@ use crate::mcp::QUIET_TARGET;
 use crate::model::clock::Clock;
 use crate::server::log_buffer::{self, LogBuffer};
 use crate::settings::config::{LogFormat, LogLevel, LogSettings};
-use crate::text::json_control_escaping::json_text;
+use crate::text::terminal_safe_json::json_text;
 
 /// The target of this program's own records, the only ones written.
 const TARGET: &str = env!("CARGO_CRATE_NAME");

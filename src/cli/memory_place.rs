@@ -100,10 +100,10 @@ impl MemoryLookupFolders {
             None => match (self.below()?, user) {
                 // A home has the memories of projects below it; one's own comes first.
                 (_, Some(user)) if self.is_home() => Ok(Some(user)),
-                (SubfoldersWithMemory::One(path), _) => {
+                (MemoriesInSubfolders::One(path), _) => {
                     Ok(Some(self.place(path, PlaceOrigin::Below)))
                 }
-                (SubfoldersWithMemory::Several(paths), None) => Err(several(&paths)),
+                (MemoriesInSubfolders::Several(paths), None) => Err(several(&paths)),
                 (_, user) => Ok(user),
             },
         }
@@ -117,7 +117,7 @@ impl MemoryLookupFolders {
     ) -> Result<Option<MemoryPlace>, CommandError> {
         match self.is_home()
             && scope.is_none()
-            && matches!(self.below()?, SubfoldersWithMemory::Several(_))
+            && matches!(self.below()?, MemoriesInSubfolders::Several(_))
         {
             true => Ok(self.of_project()?.or_else(|| self.existing_of_user())),
             false => self.find(scope),
@@ -178,9 +178,9 @@ impl MemoryLookupFolders {
     }
 
     /// Looks for memories in the folders of the working folder.
-    fn below(&self) -> Result<SubfoldersWithMemory, CommandError> {
+    fn below(&self) -> Result<MemoriesInSubfolders, CommandError> {
         if self.folder.parent().is_none() {
-            return Ok(SubfoldersWithMemory::None);
+            return Ok(MemoriesInSubfolders::None);
         }
         let mut found = Vec::new();
         // A folder that cannot be listed has nothing to offer.
@@ -196,9 +196,9 @@ impl MemoryLookupFolders {
         found.sort_unstable();
         let relative = |path: &PathBuf| self.place(path.clone(), PlaceOrigin::Below).path;
         Ok(match &found[..] {
-            [] => SubfoldersWithMemory::None,
-            [one] => SubfoldersWithMemory::One(one.clone()),
-            several => SubfoldersWithMemory::Several(several.iter().map(relative).collect()),
+            [] => MemoriesInSubfolders::None,
+            [one] => MemoriesInSubfolders::One(one.clone()),
+            several => MemoriesInSubfolders::Several(several.iter().map(relative).collect()),
         })
     }
 
@@ -249,7 +249,7 @@ impl MemoryLookupFolders {
 }
 
 /// The memories in the folders of the working folder.
-enum SubfoldersWithMemory {
+enum MemoriesInSubfolders {
     None,
     One(PathBuf),
     Several(Vec<PathBuf>),
@@ -356,9 +356,9 @@ pub(super) fn database_of_notes(
         None if new.path.exists() => new,
         None => match (around.below()?, around.existing_of_user()) {
             (_, Some(user)) if around.is_home() => user,
-            (SubfoldersWithMemory::One(path), _) => around.place(path, PlaceOrigin::Below),
+            (MemoriesInSubfolders::One(path), _) => around.place(path, PlaceOrigin::Below),
             (_, Some(user)) => user,
-            (SubfoldersWithMemory::None | SubfoldersWithMemory::Several(_), None) => new,
+            (MemoriesInSubfolders::None | MemoriesInSubfolders::Several(_), None) => new,
         },
     })
 }

@@ -23,11 +23,13 @@ use crate::memory::second_memory::SecondMemory;
 use crate::model::clock::Clock;
 use crate::server::background::rescan::{LiveRescanSettings, Rescanner};
 use crate::server::background::{
-    checkpoint, consolidation, heat_tick, resource_notifications, session_writer, vectors,
+    checkpoint, consolidation, heat_tick, resource_notifications, session_history_writer, vectors,
 };
 use crate::server::client_sessions::recorder::SessionRecorder;
-use crate::server::client_sessions::{EndedSessionFate, ProcessTransport, Registry};
-use crate::server::jsonl_files::{ClientLedgers, SessionLogs};
+use crate::server::client_sessions::{
+    EndedSessionRetention, LiveSessionRegistry, ProcessTransport,
+};
+use crate::server::jsonl_files::{SessionHistoryFiles, SessionLogs};
 use crate::server::server_facts::ServerFactSource;
 use crate::server::{BackgroundTask, ShutdownSignals, StopSignal, stdio};
 use crate::settings::config::{self, LogSettings};
@@ -60,12 +62,12 @@ pub(super) fn run(
     warn_of_untrusted(&workspace, context);
     let (memory, space) = open_memory(args, live, context)?;
     let holder = process_name();
-    let ledger_use =
-        if source.is_some() { EndedSessionFate::Kept } else { EndedSessionFate::Dropped };
+    let retention =
+        if source.is_some() { EndedSessionRetention::Kept } else { EndedSessionRetention::Dropped };
     let seat = transport_info.as_ref().map_or_else(ProcessTransport::stdio, |it| {
         ProcessTransport::http(&listen_options::address(it))
     });
-    let registry = Registry::new(seat, &holder, ledger_use);
+    let registry = LiveSessionRegistry::new(seat, &holder, retention);
     let hub: Arc<SubscriptionHub> = Arc::default();
     let rescan = source.as_deref().map(|it| rescanning(it, &memory, interval, &holder, &hub));
     let rescan = rescan.transpose()?;
@@ -73,7 +75,8 @@ pub(super) fn run(
         let hub = Arc::clone(&hub);
         move || hub.mark_changed(changed_resources::LOGS_URI)
     });
-    let history = source.as_deref().map_or_else(ClientLedgers::disabled, ClientLedgers::new);
+    let history =
+        source.as_deref().map_or_else(SessionHistoryFiles::disabled, SessionHistoryFiles::new);
     let server_state = ServerFactSource {
         clock: context.clock.clone(),
         rescan: rescan.as_ref().map(Rescanner::latest).unwrap_or_default(),
@@ -96,7 +99,8 @@ pub(super) fn run(
     };
     let server = Arc::new(server_of(handler, offer, hub, context.clock.clone()));
     let flush_interval = workspace.config.server.sessions.flush_interval;
-    let recording = (ledger_use == EndedSessionFate::Kept).then_some((recorder, flush_interval));
+    let recording =
+        (retention == EndedSessionRetention::Kept).then_some((recorder, flush_interval));
     let background = background(&server, &holder, recording, rescan, space.as_ref())?;
     answer(&server, background, transport_info, is_open, context)?;
     // Receipts of the last lines are written, too.
@@ -409,7 +413,7 @@ fn recording_sessions(
         if let Err(error) = recorder.logs.prune() {
             log::warn!("old logs of sessions were not removed: {error}");
         }
-        session_writer::run_session_ledger(
+        session_history_writer::run_session_ledger(
             &recorder.registry,
             &ledger_changes,
             &recorder.history,

@@ -8,7 +8,6 @@
 mod client_hooks;
 mod connection_plan;
 mod edit;
-mod edit_types;
 mod file_edits;
 mod job;
 mod json_settings;
@@ -18,6 +17,7 @@ mod manifest;
 mod plan;
 mod report;
 mod server_connection;
+mod server_entry_and_grants;
 mod supported_clients;
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ mod replica;
 #[cfg(feature = "shared")]
 mod root_names;
 #[cfg(feature = "shared")]
-mod space_status_observer;
+mod space_status_poller;
 #[cfg(not(feature = "shared"))]
 mod without_shared;
 
@@ -21,7 +21,7 @@ pub(super) use replica::{
 #[cfg(feature = "shared")]
 pub(super) use root_names::RootNames;
 #[cfg(feature = "shared")]
-pub(super) use space_status_observer::observed_space;
+pub(super) use space_status_poller::observed_space;
 #[cfg(not(feature = "shared"))]
 pub(super) use without_shared::{OpenSpace, follow_to_read, observed_space};
 
@@ -29,7 +29,7 @@ pub(super) use without_shared::{OpenSpace, follow_to_read, observed_space};
 pub(super) type FollowerTask = Box<dyn FnOnce(&Memory, &StopSignal) + Send>;
 
 /// The task of the thread that only looks at the log of a space.
-pub(super) type SpaceObserverTask = Box<dyn FnOnce(&StopSignal) + Send>;
+pub(super) type SpaceStatusPollerTask = Box<dyn FnOnce(&StopSignal) + Send>;
 
 /// Says what is left to do where a command changed a replica past its log.
 pub(super) fn tell_unpublished(db: &Path, context: &mut CommandContext<'_>) {

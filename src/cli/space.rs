@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::{SharedFlag, SpaceArgs, SpaceTask};
+use super::args::{SharedSpaceFlags, SpaceArgs, SpaceTask};
 use super::memory_place::known_database;
 use super::sharing::{OpenSpace, RootNames, join_new_file, keeper_of, remove_database, replica_at};
 use super::{CommandContext, CommandError, CommandOutcome};
 use crate::server::postgres::{PostgresSequencer, ReplicaStatus, ReplicaSyncStatus, facts_of};
+use crate::store::missing_wal_check::with_suffix;
 use crate::store::replication::{Replica, Sequencer, leave_space};
-use crate::store::wal_check::with_suffix;
 use crate::store::{IfMissing, SharedError, Writer, connection};
 
 /// Names of a file that was replaced, at most.
@@ -90,7 +90,7 @@ fn make_replica(
     context: &mut CommandContext<'_>,
 ) -> Result<(), CommandError> {
     join_new_file(db, keeper)?;
-    let flag = SharedFlag { url: Some(url.to_owned()), ..SharedFlag::default() };
+    let flag = SharedSpaceFlags { url: Some(url.to_owned()), ..SharedSpaceFlags::default() };
     let mut writer = Writer::open(db, IfMissing::Refuse)?;
     if let Some(space) = OpenSpace::of(Some(&flag), db, context)? {
         space.attach_writer(&mut writer)?;
@@ -200,7 +200,7 @@ fn image(
     context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db.clone(), context)?;
-    let flag = SharedFlag { roots: args.roots.clone(), ..SharedFlag::default() };
+    let flag = SharedSpaceFlags { roots: args.roots.clone(), ..SharedSpaceFlags::default() };
     let space = OpenSpace::of(Some(&flag), &db, context)?.ok_or(SharedError::NoReplica)?;
     let mut writer = Writer::open(&db, IfMissing::Refuse)?;
     space.attach_writer(&mut writer)?;

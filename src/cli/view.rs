@@ -27,16 +27,18 @@ use crate::model::heat::LiveRates;
 use crate::server::background::rescan::SharedRescanStatus;
 use crate::server::background::resource_notifications;
 use crate::server::client_sessions::recorder::SessionRecorder;
-use crate::server::client_sessions::{EndedSessionFate, ProcessTransport, Registry};
-use crate::server::jsonl_files::{ClientLedgers, SessionLogs};
+use crate::server::client_sessions::{
+    EndedSessionRetention, LiveSessionRegistry, ProcessTransport,
+};
+use crate::server::jsonl_files::{SessionHistoryFiles, SessionLogs};
 use crate::server::remindb_folder::OWN_FOLDER;
 use crate::server::server_facts::{ReplicaStatusFn, ServerFactSource};
 use crate::server::{BackgroundTask, ShutdownSignals, StopSignal, spawn};
 use crate::settings::config::{LogLevel, LogSettings};
 use crate::settings::root_settings::{LiveRootSettings, RootSettings};
 use crate::surface::changed_resources::{self, ChangeWatch};
-use crate::surface::read_only_handler::{ABOUT, ReadOnlyHandler};
 use crate::surface::resources::RESOURCES;
+use crate::surface::resources_only_handler::{ABOUT, ResourcesOnlyHandler};
 
 pub(super) fn run(
     args: BrowserViewArgs,
@@ -69,7 +71,7 @@ fn observer(
     listen: &str,
     space: ReplicaStatusFn,
     context: &CommandContext<'_>,
-) -> Result<Server<ReadOnlyHandler>, CommandError> {
+) -> Result<Server<ResourcesOnlyHandler>, CommandError> {
     let folder = folder_of(path);
     let workspace = workspace(folder.as_deref())?;
     let logging = &workspace.config.server.logging;
@@ -85,9 +87,13 @@ fn observer(
         let hub = Arc::clone(&hub);
         move || hub.mark_changed(changed_resources::LOGS_URI)
     });
-    let registry =
-        Registry::new(ProcessTransport::http(listen), process_name(), EndedSessionFate::Dropped);
-    let history = folder.as_deref().map_or_else(ClientLedgers::disabled, ClientLedgers::new);
+    let registry = LiveSessionRegistry::new(
+        ProcessTransport::http(listen),
+        process_name(),
+        EndedSessionRetention::Dropped,
+    );
+    let history =
+        folder.as_deref().map_or_else(SessionHistoryFiles::disabled, SessionHistoryFiles::new);
     let logs = SessionLogs::new(folder.as_deref(), &logging.session_files);
     let state = ServerFactSource {
         clock: context.clock.clone(),
@@ -101,9 +107,9 @@ fn observer(
     let rates = LiveRates::default();
     rates.set(workspace.config.temperature.rates());
     let view = ReadOnlyMemory::open(path, context.clock.clone(), rates.watched(), Arc::new(state))?;
-    let (waker, history) = (NoticeWaker::default(), ClientLedgers::disabled());
+    let (waker, history) = (NoticeWaker::default(), SessionHistoryFiles::disabled());
     let sessions = Arc::new(SessionRecorder { registry, waker, history, logs });
-    let handler = ReadOnlyHandler { view, watch: ChangeWatch::default(), sessions, workspace };
+    let handler = ResourcesOnlyHandler { view, watch: ChangeWatch::default(), sessions, workspace };
     Ok(Server {
         about: ABOUT,
         tools: Vec::new(),

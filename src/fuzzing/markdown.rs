@@ -33,7 +33,7 @@ fn check_words(parsed: &Parsed, text: &str) -> Result<(), String> {
     let front = front_matter_end(parsed, text);
     let mut budget: HashMap<&str, i64> = HashMap::new();
     let body = &text[front..];
-    let source = SourceWords::read(body);
+    let source = ExpectedWords::read(body);
     for node in &parsed.tree.nodes {
         if front <= node.span.start {
             for word in words(&node.content) {
@@ -141,14 +141,14 @@ fn check_preamble(parsed: &Parsed, text: &str) -> Result<(), String> {
 
 /// The words that the source shows, and the words that the tree may show beside them.
 #[derive(Default)]
-struct SourceWords {
+struct ExpectedWords {
     visible: Vec<String>,
     allowed: Vec<String>,
 }
 
-impl SourceWords {
-    fn read(body: &str) -> SourceWords {
-        let mut out = SourceWords::default();
+impl ExpectedWords {
+    fn read(body: &str) -> ExpectedWords {
+        let mut out = ExpectedWords::default();
         let mut code: Option<String> = None;
         let events = Parser::new_ext(body, markdown_options()).into_offset_iter();
         for (label, definition) in events.reference_definitions().iter() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ingest::parse::{PART_TOKENS_MAX, Parsed, Syntax, parse};
-use crate::model::tree::{ContentFormat, Node, NodeType, Tree};
+use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
 use crate::text::tokens;
 
 /// Parses a text twice and returns the result. It panics unless that is a sound tree, and the same
@@ -19,7 +19,7 @@ pub(super) fn parse_twice(syntax: Syntax, text: &str) -> Parsed {
 }
 
 /// Panics when a tree violates an invariant of all trees.
-pub(crate) fn check_tree(tree: &Tree, text: &str) {
+pub(crate) fn check_tree(tree: &DocumentTree, text: &str) {
     for (index, node) in tree.nodes.iter().enumerate() {
         if let Some(parent) = node.parent {
             assert!(parent < index, "node {index} stands before its parent {parent}");

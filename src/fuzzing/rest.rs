@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use serde_json::json;
 
 use super::scratch_folder::ScratchFolder;
-use crate::mcp::{RestBody, RestRequest};
+use crate::mcp::{RestReplyBody, RestRequest};
 use crate::memory::Memory;
 use crate::memory::knowledge::RememberRequest;
 use crate::model::clock::{Clock, Millis};
@@ -43,8 +43,8 @@ pub fn rest(data: &[u8]) {
         let (memory, _folder) = served_here.get_or_init(served);
         let reply = answer_rest(memory, &memory.read_only(), &request);
         let why = match &reply.body {
-            RestBody::Document(document) => document["error"].as_str().unwrap_or_default(),
-            RestBody::Events(_) => "events",
+            RestReplyBody::Document(document) => document["error"].as_str().unwrap_or_default(),
+            RestReplyBody::Events(_) => "events",
         };
         match reply.status {
             200..=299 => (),

@@ -1,6 +1,6 @@
 //! URIs of any text and of typical pieces, matched against the templates of a server.
 
-use crate::mcp::uri::template_expansion_testing::expand;
+use crate::mcp::uri::template_expander_testing::expand;
 use crate::mcp::uri::{URI_BYTES_MAX, UriError, match_template};
 
 /// Templates as a registration has them, and some that none should have.

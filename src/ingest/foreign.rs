@@ -57,11 +57,11 @@ pub(crate) struct NoteCollector {
 
 /// Reads one file, which messages name.
 pub(crate) type ForeignReader =
-    fn(file: &ForeignFileInfo<'_>, input: &mut dyn BufRead, notes: &mut NoteCollector);
+    fn(file: &ForeignFileOrigin<'_>, input: &mut dyn BufRead, notes: &mut NoteCollector);
 
 /// Names a file of another program, without its content.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ForeignFileInfo<'a> {
+pub(crate) struct ForeignFileOrigin<'a> {
     /// The path below the folder of the import, with `/` between names.
     pub(crate) path: &'a str,
     /// As messages name it.
@@ -69,12 +69,12 @@ pub(crate) struct ForeignFileInfo<'a> {
     /// The folder that a session worked in, where a file beside it says so.
     pub(crate) project: Option<&'a str>,
     /// The program.
-    pub(crate) source: &'static ForeignSource,
+    pub(crate) source: &'static ForeignProgram,
 }
 
 /// A program whose memories can be read.
 #[derive(Debug)]
-pub(crate) struct ForeignSource {
+pub(crate) struct ForeignProgram {
     pub(crate) name: &'static str,
     /// Another name for it.
     pub(crate) alias: &'static str,
@@ -87,8 +87,8 @@ pub(crate) struct ForeignSource {
 }
 
 /// The programs. OpenCode also has a database, which is read elsewhere.
-pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
-    ForeignSource {
+pub(crate) static FOREIGN_SOURCES: [ForeignProgram; 11] = [
+    ForeignProgram {
         name: "claude-code",
         alias: "",
         home: ".claude",
@@ -101,7 +101,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
             _ => markdown_folder::reader_of_memory(path),
         },
     },
-    ForeignSource {
+    ForeignProgram {
         name: "codex",
         alias: "",
         home: ".codex",
@@ -111,7 +111,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
             false => markdown_folder::reader_of_memory(path),
         },
     },
-    ForeignSource {
+    ForeignProgram {
         name: "gemini-cli",
         alias: "gemini",
         home: ".gemini",
@@ -122,7 +122,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
             _ => markdown_folder::reader_of_memory(path),
         },
     },
-    ForeignSource {
+    ForeignProgram {
         name: "opencode",
         alias: "",
         home: ".local/share/opencode",
@@ -132,7 +132,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
             false => markdown_folder::reader_of_memory(path),
         },
     },
-    ForeignSource {
+    ForeignProgram {
         name: "qwen-code",
         alias: "qwen",
         home: ".qwen",
@@ -143,21 +143,21 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
             _ => markdown_folder::reader_of_memory(path),
         },
     },
-    ForeignSource {
+    ForeignProgram {
         name: "chatgpt",
         alias: "",
         home: "",
         files: "conversations.json of an unpacked export",
         reader: |path| is_conversations(path).then_some(chat_exports::read_chatgpt),
     },
-    ForeignSource {
+    ForeignProgram {
         name: "claude",
         alias: "claude.ai",
         home: "",
         files: "conversations.json of an unpacked export",
         reader: |path| is_conversations(path).then_some(chat_exports::read_claude),
     },
-    ForeignSource {
+    ForeignProgram {
         name: "server-memory",
         alias: "memory",
         home: "",
@@ -167,14 +167,14 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
             is_it.then_some(entity_graph::read_lines)
         },
     },
-    ForeignSource {
+    ForeignProgram {
         name: "basic-memory",
         alias: "",
         home: "basic-memory",
         files: "*.md",
         reader: |path| path.ends_with(".md").then_some(markdown_folder::read_note),
     },
-    ForeignSource {
+    ForeignProgram {
         name: "mem0",
         alias: "",
         home: "",
@@ -184,7 +184,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
             _ => path.ends_with(".json").then_some(mem0::read_mem0),
         },
     },
-    ForeignSource {
+    ForeignProgram {
         name: "cogx",
         alias: "cognee",
         home: "",
@@ -193,17 +193,17 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
     },
 ];
 
-impl PartialEq for ForeignSource {
-    fn eq(&self, other: &ForeignSource) -> bool {
+impl PartialEq for ForeignProgram {
+    fn eq(&self, other: &ForeignProgram) -> bool {
         self.name == other.name
     }
 }
 
-impl Eq for ForeignSource {}
+impl Eq for ForeignProgram {}
 
-impl ForeignSource {
+impl ForeignProgram {
     /// Returns the program of that name.
-    pub(crate) fn named(name: &str) -> Option<&'static ForeignSource> {
+    pub(crate) fn named(name: &str) -> Option<&'static ForeignProgram> {
         FOREIGN_SOURCES.iter().find(|it| it.name == name || !name.is_empty() && it.alias == name)
     }
 }

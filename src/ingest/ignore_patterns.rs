@@ -4,7 +4,7 @@
 //! rewritten first: trailing spaces, braces, classes of characters, and the folder that a pattern
 //! with a slash is relative to. A line that is no pattern is reported with its number and skipped.
 
-mod character_class;
+mod character_class_translation;
 #[cfg(test)]
 mod tests;
 
@@ -168,7 +168,7 @@ fn translate(line: &str) -> Result<String, String> {
             },
             '{' | '}' => pattern.extend(['\\', char]),
             '[' => {
-                let (class, after) = character_class::read(rest.as_str())?;
+                let (class, after) = character_class_translation::read(rest.as_str())?;
                 pattern.push_str(&class);
                 rest = after.chars();
             }

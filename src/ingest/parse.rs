@@ -5,8 +5,8 @@
 //! node's content has more than 800 tokens: a larger block becomes a node of the same type with an
 //! empty content and its parts as children. Nothing here does IO.
 
+mod agent_transcript;
 mod code;
-mod container_writer;
 mod content_splitting;
 mod csv;
 mod decode;
@@ -16,6 +16,7 @@ mod html;
 mod json;
 mod label;
 pub(crate) mod link;
+mod list_quote_footnote_writer;
 mod markdown;
 #[cfg(feature = "html")]
 mod mathml;
@@ -24,13 +25,12 @@ mod node_tree_builder;
 mod plain;
 mod toml;
 mod toon;
-mod transcript;
 mod value_tree;
 mod yaml;
 
 use std::borrow::Cow;
 
-use crate::model::tree::{NodeType, Tree};
+use crate::model::tree::{DocumentTree, NodeType};
 
 pub use code::CodeLanguage;
 #[cfg(any(test, fuzzing))]
@@ -128,7 +128,7 @@ pub struct Warning {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parsed {
     /// The document.
-    pub tree: Tree,
+    pub tree: DocumentTree,
     /// Warnings in order of line.
     pub warnings: Vec<Warning>,
 }

@@ -274,12 +274,12 @@ pub(crate) fn read_file(
 
 /// The device and inode of a folder; another folder at the same path has another id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FolderInode(u64, u64);
+pub(crate) struct FolderIdentity(u64, u64);
 
 /// The id of a folder, and its modification time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FolderStat {
-    pub(crate) id: FolderInode,
+    pub(crate) id: FolderIdentity,
     pub(crate) is_empty: bool,
     /// Time of the last change of its entries, in nanoseconds since the Unix epoch.
     pub(crate) mtime: i64,
@@ -293,14 +293,14 @@ pub(crate) fn stat_folder(path: &Path) -> io::Result<FolderStat> {
 }
 
 #[cfg(unix)]
-fn folder_id(metadata: &Metadata) -> FolderInode {
+fn folder_id(metadata: &Metadata) -> FolderIdentity {
     use std::os::unix::fs::MetadataExt;
-    FolderInode(metadata.dev(), metadata.ino())
+    FolderIdentity(metadata.dev(), metadata.ino())
 }
 
 #[cfg(not(unix))]
-fn folder_id(_: &Metadata) -> FolderInode {
-    FolderInode(0, 0)
+fn folder_id(_: &Metadata) -> FolderIdentity {
+    FolderIdentity(0, 0)
 }
 
 /// Opens the regular file at `path`, relative to `root`, and follows no link on the way; `None` if

@@ -34,7 +34,7 @@ use crate::store::{
     ErrorContext, PreparedStatements, StoreError, connection, history_reader, links, schema,
     source_files,
 };
-use crate::text::json_control_escaping::pretty_json_text;
+use crate::text::terminal_safe_json::pretty_json_text;
 
 /// The outcome of a check, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -475,7 +475,7 @@ fn sum_of_states(conn: &Connection) -> Result<u64, StoreError> {
 
 /// Parses and resolves all references anew, and compares them with the stored ones.
 fn references(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
-    let (faults, n) = links::check::check_references(conn)?;
+    let (faults, n) = links::consistency_check::check_references(conn)?;
     let bad = format!("{} faults, the first: {}", faults.len(), first(&faults));
     Ok(verdict(faults.is_empty(), format!("{n} references point where they should"), bad))
 }

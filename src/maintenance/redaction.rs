@@ -33,7 +33,7 @@ use crate::store::commit_outcome::commit;
 use crate::store::file_identity_check::OpenedFiles;
 use crate::store::node_columns::ColumnRedaction;
 use crate::store::replica_mark::mark_unpublished;
-use crate::store::write_lock::{begin_write, reader_name};
+use crate::store::write_transaction::{begin_write, reader_name};
 use crate::store::{
     ErrorContext, IfMissing, PreparedStatements, StoreError, checkpoint, connection, past_states,
 };
@@ -127,7 +127,7 @@ fn rewrite(
 ) -> Result<(RedactionReport, KindsBySecret), StoreError> {
     let tx = begin_write(conn, "lock the database")?;
     let before = past_states::fingerprints(&tx)?;
-    let mut work = RedactionWork {
+    let mut work = MemoryRedactor {
         tx: &tx,
         redactor,
         secrets: KindsBySecret::default(),
@@ -145,7 +145,7 @@ fn rewrite(
     work.scrub_references()?;
     work.words()?;
     work.seal(&before)?;
-    let RedactionWork { secrets, mut redaction, .. } = work;
+    let MemoryRedactor { secrets, mut redaction, .. } = work;
     for kind in secrets.0.values() {
         *redaction.kinds.entry(kind.clone()).or_default() += 1;
     }
@@ -200,7 +200,7 @@ struct RehashedText {
 }
 
 /// The rewriting in progress.
-struct RedactionWork<'a> {
+struct MemoryRedactor<'a> {
     tx: &'a Transaction<'a>,
     redactor: &'a Redactor,
     secrets: KindsBySecret,
@@ -211,7 +211,7 @@ struct RedactionWork<'a> {
     redaction: RedactionReport,
 }
 
-impl RedactionWork<'_> {
+impl MemoryRedactor<'_> {
     fn prepare(&self) -> Result<(), StoreError> {
         // Temporary tables are in memory, so that their contents reach no disk.
         const TABLES: &str = "

@@ -30,7 +30,7 @@ pub(crate) use export::export;
 pub(crate) use import::{ImportInput, ImportReport, import};
 pub(crate) use markdown_export::{MarkdownExportReport, export_markdown};
 pub(crate) use opencode_reader::each_opencode_session;
-pub(crate) use remind_reader::{RemindRecord, RemindRecords};
+pub(crate) use remind_reader::{RemindRecord, RemindRecordLists};
 pub(crate) use restore::{RestoreReport, restore};
 pub(crate) use safety_backups::{
     DestructiveOperation, backup_before, drop_unfinished_backup, prune_backups,
@@ -39,7 +39,7 @@ pub(crate) use salvage::{SalvageReport, salvage};
 pub(crate) use v03::{V03ImportReport, import_old};
 
 use super::doctor::{self, CheckStatus};
-use crate::store::wal_check::with_suffix;
+use crate::store::missing_wal_check::with_suffix;
 use crate::store::{IfMissing, StoreError, check_path};
 
 /// A callback that gets the work done and the total, in a unit of the work's own.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::call_context::RequestOptions;
 use super::in_flight::InFlight;
-use super::job::JobTask;
+use super::job::JobRequest;
 use super::server_requests::{InputResponses, PendingRequests, ServerRequestMode};
 use super::subscription::Subscriptions;
 use super::version::{RequestMeta, supported_versions, unknown_era_error};
@@ -222,7 +222,7 @@ impl Connection {
             }
             Method::ListResources => (server.list(method, version, &params)?, Some(READ_CACHE)),
             Method::CallTool | Method::ReadResource | Method::GetPrompt | Method::Complete => {
-                let task = JobTask::read(server, method, version, &mut params)?;
+                let task = JobRequest::read(server, method, version, &mut params)?;
                 let request_context = self.request_context(server, &task, meta, params)?;
                 return self.begin(id, task, (version, session), request_context, outbox);
             }
@@ -320,7 +320,7 @@ impl Connection {
     fn request_context<S: Handler>(
         &self,
         server: &Server<S>,
-        task: &JobTask,
+        task: &JobRequest,
         meta: RequestMeta,
         mut params: Params,
     ) -> Result<RequestOptions, RpcError> {
@@ -341,7 +341,7 @@ impl Connection {
     fn begin(
         &self,
         id: RequestId,
-        task: JobTask,
+        task: JobRequest,
         (version, session): (Version, Option<String>),
         request_context: RequestOptions,
         outbox: &Outbox,
@@ -355,7 +355,7 @@ impl Connection {
 /// Returns the answers in a request, with those of its earlier rounds.
 fn answers<S: Handler>(
     server: &Server<S>,
-    task: &JobTask,
+    task: &JobRequest,
     params: &mut Params,
 ) -> Result<Map<String, Value>, RpcError> {
     let mut answers = match params.get("requestState") {

@@ -25,7 +25,7 @@ const COMPLETIONS_MAX: usize = 100;
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(super) id: RequestId,
-    pub(super) task: JobTask,
+    pub(super) task: JobRequest,
     pub(super) version: Version,
     /// The session of the request, if the handler named one.
     pub(super) session: Option<String>,
@@ -35,7 +35,7 @@ pub(crate) struct Job {
 
 /// The task of a job.
 #[derive(Debug)]
-pub(super) enum JobTask {
+pub(super) enum JobRequest {
     Tool { idx: usize, arguments: Params },
     Read { idx: usize, uri: String, vars: UriVars },
     Prompt { idx: usize, arguments: Params },
@@ -51,32 +51,32 @@ impl Job {
     /// Returns the log target of records about it.
     pub(crate) fn target(&self) -> &'static str {
         match self.task {
-            JobTask::Read { .. } => Method::ReadResource.target(),
+            JobRequest::Read { .. } => Method::ReadResource.target(),
             _ => module_path!(),
         }
     }
 }
 
-impl JobTask {
+impl JobRequest {
     /// Parses the task of a request.
     pub(super) fn read<S: Handler>(
         server: &Server<S>,
         method: Method,
         version: Version,
         params: &mut Params,
-    ) -> Result<JobTask, RpcError> {
+    ) -> Result<JobRequest, RpcError> {
         match method {
             Method::ReadResource => read_task(server, version, params),
             Method::GetPrompt => {
                 let names = || server.prompts.iter().map(|it| it.name);
                 let idx = named("prompt", names, params)?;
-                Ok(JobTask::Prompt { idx, arguments: arguments(params)? })
+                Ok(JobRequest::Prompt { idx, arguments: arguments(params)? })
             }
             Method::Complete => complete_task(server, params),
             _ => {
                 let names = || server.tools.iter().map(|it| it.name);
                 let idx = named("tool", names, params)?;
-                Ok(JobTask::Tool { idx, arguments: arguments(params)? })
+                Ok(JobRequest::Tool { idx, arguments: arguments(params)? })
             }
         }
     }
@@ -84,10 +84,10 @@ impl JobTask {
     /// Returns a digest of the task, to which signed state is bound.
     pub(super) fn request_digest(&self) -> String {
         match self {
-            JobTask::Tool { idx, arguments } => format!("tool {idx} {}", json!(arguments)),
-            JobTask::Prompt { idx, arguments } => format!("prompt {idx} {}", json!(arguments)),
-            JobTask::Read { uri, .. } => format!("read {uri}"),
-            JobTask::Complete { .. } => String::new(),
+            JobRequest::Tool { idx, arguments } => format!("tool {idx} {}", json!(arguments)),
+            JobRequest::Prompt { idx, arguments } => format!("prompt {idx} {}", json!(arguments)),
+            JobRequest::Read { uri, .. } => format!("read {uri}"),
+            JobRequest::Complete { .. } => String::new(),
         }
     }
 }
@@ -124,7 +124,7 @@ fn read_task<S: Handler>(
     server: &Server<S>,
     version: Version,
     params: &mut Params,
-) -> Result<JobTask, RpcError> {
+) -> Result<JobRequest, RpcError> {
     let Some(Value::String(uri)) = params.remove("uri") else {
         return Err(RpcError::new(
             RpcError::INVALID_PARAMS,
@@ -132,13 +132,16 @@ fn read_task<S: Handler>(
         ));
     };
     match uri::match_template(server.resources.iter().map(|it| it.uri), &uri) {
-        Ok((idx, vars)) => Ok(JobTask::Read { idx, uri, vars }),
+        Ok((idx, vars)) => Ok(JobRequest::Read { idx, uri, vars }),
         Err(UriError::Unknown) => Err(version.unknown_uri_error(&uri)),
         Err(UriError::Bad(why)) => Err(invalid_uri(&uri, &why)),
     }
 }
 
-fn complete_task<S: Handler>(server: &Server<S>, params: &mut Params) -> Result<JobTask, RpcError> {
+fn complete_task<S: Handler>(
+    server: &Server<S>,
+    params: &mut Params,
+) -> Result<JobRequest, RpcError> {
     let bad = |message: &str| RpcError::new(RpcError::INVALID_PARAMS, message);
     let member = |key: &str, name: &str| params.get(key)?.get(name)?.as_str().map(str::to_owned);
     let subject = match member("ref", "type").as_deref() {
@@ -160,17 +163,17 @@ fn complete_task<S: Handler>(server: &Server<S>, params: &mut Params) -> Result<
         argument.ok_or_else(|| bad("`argument` must have a `name` and a `value`, both strings"))?;
     let others = params.get("context").and_then(|it| it.get("arguments")?.as_object());
     let others = others.cloned().unwrap_or_default();
-    Ok(JobTask::Complete { subject, argument, value, others })
+    Ok(JobRequest::Complete { subject, argument, value, others })
 }
 
 impl<S: Handler> Server<S> {
     /// Returns the name of a job's row, for the log.
     pub(crate) fn name_of(&self, job: &Job) -> &'static str {
         let name = match &job.task {
-            JobTask::Tool { idx, .. } => self.tools.get(*idx).map(|it| it.name),
-            JobTask::Read { idx, .. } => self.resources.get(*idx).map(|it| it.uri),
-            JobTask::Prompt { idx, .. } => self.prompts.get(*idx).map(|it| it.name),
-            JobTask::Complete { .. } => Some("completion"),
+            JobRequest::Tool { idx, .. } => self.tools.get(*idx).map(|it| it.name),
+            JobRequest::Read { idx, .. } => self.resources.get(*idx).map(|it| it.uri),
+            JobRequest::Prompt { idx, .. } => self.prompts.get(*idx).map(|it| it.name),
+            JobRequest::Complete { .. } => Some("completion"),
         };
         name.unwrap_or_default()
     }
@@ -184,8 +187,10 @@ impl<S: Handler> Server<S> {
         }
         let request = task.request_digest();
         let payload_bytes = match &task {
-            JobTask::Tool { arguments, .. } => Some(client_activity::text_bytes(arguments)),
-            JobTask::Read { .. } | JobTask::Prompt { .. } | JobTask::Complete { .. } => None,
+            JobRequest::Tool { arguments, .. } => Some(client_activity::text_bytes(arguments)),
+            JobRequest::Read { .. } | JobRequest::Prompt { .. } | JobRequest::Complete { .. } => {
+                None
+            }
         };
         let watch = self.clock.stopwatch();
         let mut failure = None;
@@ -223,20 +228,20 @@ impl<S: Handler> Server<S> {
     fn perform(
         &self,
         id: &RequestId,
-        task: JobTask,
+        task: JobRequest,
         version: Version,
         call: &CallContext,
         name: &str,
         failure: &mut Option<ToolCallFailure>,
     ) -> Result<OutgoingLine, JobError> {
         match task {
-            JobTask::Tool { idx, arguments } => {
+            JobRequest::Tool { idx, arguments } => {
                 self.call_tool(id, idx, arguments, version, call, failure)
             }
-            JobTask::Read { idx, uri, vars } => {
+            JobRequest::Read { idx, uri, vars } => {
                 self.read_resource(id, idx, &uri, &vars, version, call)
             }
-            JobTask::Prompt { idx, arguments } => {
+            JobRequest::Prompt { idx, arguments } => {
                 let row = self.prompts.get(idx).ok_or_else(gone)?;
                 let args = input_schema::validate_args(row.args, arguments)
                     .map_err(|why| RpcError::new(RpcError::INVALID_PARAMS, why))?;
@@ -251,7 +256,7 @@ impl<S: Handler> Server<S> {
                 body.insert("messages".to_owned(), messages);
                 Ok(self.line(id, version, body))
             }
-            JobTask::Complete { subject, argument, value, others } => {
+            JobRequest::Complete { subject, argument, value, others } => {
                 let asked =
                     CompletionRequest { subject, argument: &argument, value: &value, others };
                 let mut values = self.handler.complete(&asked);

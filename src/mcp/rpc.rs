@@ -20,7 +20,7 @@ mod line_reader;
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::text::json_control_escaping::json_text;
+use crate::text::terminal_safe_json::json_text;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -209,13 +209,13 @@ pub(crate) fn error_line(id: Option<&RequestId>, error: &RpcError) -> String {
 /// Formats a request of the server.
 pub(crate) fn request_line(id: u64, method: &str, params: &Value) -> String {
     #[derive(serde::Serialize)]
-    struct RequestLine<'a> {
+    struct OutgoingRequestLine<'a> {
         jsonrpc: &'a str,
         id: u64,
         method: &'a str,
         params: &'a Value,
     }
-    json_text(&RequestLine { jsonrpc: "2.0", id, method, params })
+    json_text(&OutgoingRequestLine { jsonrpc: "2.0", id, method, params })
 }
 
 /// Formats a notification.

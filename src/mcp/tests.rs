@@ -22,7 +22,11 @@ fn nowhere() -> Outbox {
 
 /// Runs a request to its end; returns the reply, checked against the published schemas.
 #[track_caller]
-fn ask(server: &Server<fixture::Fixture>, connection: &mut Connection, request: Value) -> Value {
+fn ask(
+    server: &Server<server_testing::TestHandler>,
+    connection: &mut Connection,
+    request: Value,
+) -> Value {
     let line = request.to_string();
     let frame = parse_frame(line.as_bytes()).expect("a request is not blank");
     let reply = match connection.accept_frame(server, frame, &nowhere()) {
@@ -58,7 +62,7 @@ fn names(object: &Value) -> Vec<&str> {
 
 #[test]
 fn a_handshake_gives_every_version_that_has_one() {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let mut asked: Vec<&str> = Version::ALL.map(Version::as_str).to_vec();
     asked.extend(["", "2099-01-01", "latest"]);
     for name in asked {
@@ -75,7 +79,7 @@ fn a_handshake_gives_every_version_that_has_one() {
 
 #[test]
 fn a_tool_shows_what_its_version_knows() {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let members = |version| names(&server.tools[0].json(version)).join(" ");
     let first = "description inputSchema name";
     assert_eq!(members(Version::V2024_11_05), first);
@@ -88,7 +92,7 @@ fn a_tool_shows_what_its_version_knows() {
 
 #[test]
 fn a_modern_result_has_what_its_schema_requires() {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -112,7 +116,7 @@ fn a_modern_result_has_what_its_schema_requires() {
 
 #[test]
 fn a_notice_rides_on_a_modern_reply_and_is_given_when_that_is_written() {
-    let (server, ends) = fixture::server();
+    let (server, ends) = server_testing::server();
     let mut connection = connection();
     let outbox = nowhere();
     let mut run = |meta: Value| {
@@ -124,7 +128,7 @@ fn a_notice_rides_on_a_modern_reply_and_is_given_when_that_is_written() {
         };
         server.run(*job).unwrap()
     };
-    let (notice, written) = fixture::notice();
+    let (notice, written) = server_testing::notice();
     ends.notices.send(notice).unwrap();
     let modern = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -139,7 +143,7 @@ fn a_notice_rides_on_a_modern_reply_and_is_given_when_that_is_written() {
     line.was_written();
     written.try_recv().unwrap();
     // A reply that is never sent takes its notice with it.
-    let (notice, written) = fixture::notice();
+    let (notice, written) = server_testing::notice();
     ends.notices.send(notice).unwrap();
     drop(run(modern));
     assert_eq!(written.try_recv(), Err(crossbeam_channel::TryRecvError::Disconnected));
@@ -147,7 +151,7 @@ fn a_notice_rides_on_a_modern_reply_and_is_given_when_that_is_written() {
 
 #[test]
 fn a_cancelled_call_says_nothing_more() {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let (lines, told) = unbounded();
     let (mut connection, outbox) = (connection(), Outbox::new(lines));
     ask(&server, &mut connection, request("initialize", json!({})));
@@ -172,7 +176,7 @@ fn a_cancelled_call_says_nothing_more() {
 
 #[test]
 fn an_id_is_free_again_when_its_call_has_ended() {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let mut connection = connection();
     ask(&server, &mut connection, request("initialize", json!({})));
     for name in ["echo", "panic", "steps", "steps"] {
@@ -183,7 +187,7 @@ fn an_id_is_free_again_when_its_call_has_ended() {
 
 #[test]
 fn requests_are_answered_and_notifications_are_not() {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let methods = ["initialize", "ping", "tools/list", "tools/call", "server/discover", "x"];
     for method in methods {
         let mut asked = request(method, json!({}));

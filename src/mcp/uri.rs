@@ -315,6 +315,6 @@ fn bad<T>(why: String) -> Result<T, UriError> {
 
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
-pub(crate) mod template_expansion_testing;
+pub(crate) mod template_expander_testing;
 #[cfg(test)]
 mod tests;

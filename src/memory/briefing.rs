@@ -17,7 +17,7 @@ use crate::model::kind_specs::knowledge::LOG_ROOT;
 use crate::model::tree::NodeType;
 use crate::query::render::{to_label, to_text_below, to_value};
 use crate::store::reader::{
-    ArchivedVisibility, NodeSummary, ReadOrPinnedNode, Reader, SnapshotRange,
+    ArchivedVisibility, NodeSummary, Reader, SnapshotRange, UsedNodeWithHeat,
 };
 use crate::store::{NodeKey, StoreError};
 use crate::text;
@@ -208,7 +208,7 @@ fn changes(reader: &Reader, since: i64, head: i64) -> Result<Vec<String>, StoreE
 /// Returns the headings of the pinned and the warmest nodes, in this order.
 fn headings_in_use(reader: &Reader) -> Result<Vec<String>, StoreError> {
     let attended = reader.attended()?;
-    let mut used: Vec<(ReadOrPinnedNode, f64)> = reader
+    let mut used: Vec<(UsedNodeWithHeat, f64)> = reader
         .used_nodes(TEMPERATURES_MAX)?
         .into_iter()
         .map(|it| (it, it.heat.now(attended)))
@@ -219,7 +219,7 @@ fn headings_in_use(reader: &Reader) -> Result<Vec<String>, StoreError> {
     });
     used.truncate(WARMEST_MAX);
     let heading =
-        |it: &ReadOrPinnedNode| if it.is_heading { it.key } else { it.parent.unwrap_or(it.key) };
+        |it: &UsedNodeWithHeat| if it.is_heading { it.key } else { it.parent.unwrap_or(it.key) };
     let mut seen = HashSet::new();
     let mut keys: Vec<NodeKey> = used.iter().map(|(it, _)| heading(it)).collect();
     keys.retain(|it| seen.insert(*it));

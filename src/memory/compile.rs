@@ -6,15 +6,15 @@
 
 mod agent_edit_alignment;
 mod apply_slice;
+mod changed_file_planner;
 mod export_marks;
-mod file_being_compiled;
-mod file_groups;
+mod file_compile_state;
+mod moved_text_file_groups;
 mod plan;
-mod planner;
+mod read_and_parse;
 mod redaction;
-mod source_reader;
 mod transaction_split;
-mod watched_folder_state;
+mod watched_folder_debounce;
 pub(crate) mod write_back;
 mod write_in_slices;
 
@@ -36,7 +36,7 @@ use crate::settings::initial_temperatures;
 use crate::settings::root_settings::{RootSettings, RootSettingsError};
 use crate::store::Writer;
 use plan::CompilePlan;
-pub(crate) use watched_folder_state::WatchedFolderState;
+pub(crate) use watched_folder_debounce::WatchedFolderDebounce;
 
 /// The reason for a file on which the parser panicked.
 const PARSER_FAILED: &str = "the parser failed on it; please report the file";
@@ -210,7 +210,7 @@ pub(crate) fn compile(
 ) -> Result<Report, CompileError> {
     place_root(writer, request)?;
     let mut report = compile_others(writer, request, now)?;
-    let plan = planner::make_plan(writer, request, None)?;
+    let plan = changed_file_planner::make_plan(writer, request, None)?;
     report.add(carry_out(writer, request, plan, now)?);
     Ok(report)
 }
@@ -222,13 +222,13 @@ fn compile_others(
     now: Millis,
 ) -> Result<Report, CompileError> {
     let mut report = Report::default();
-    for folder in planner::other_roots(request.path) {
+    for folder in changed_file_planner::other_roots(request.path) {
         let request = CompileRequest {
             path: &request.path.join(&folder),
             stopwatch: request.stopwatch.clone(),
             ..*request
         };
-        let plan = planner::make_plan(writer, &request, None)?;
+        let plan = changed_file_planner::make_plan(writer, &request, None)?;
         let mut part = carry_out(writer, &request, plan, now)?;
         for path in part.paths_mut() {
             *path = format!("{folder}/{path}");
@@ -242,12 +242,12 @@ fn compile_others(
 pub(crate) fn rescan(
     writer: &Writer,
     request: &CompileRequest<'_>,
-    watch: &mut WatchedFolderState,
+    watch: &mut WatchedFolderDebounce,
     now: Millis,
 ) -> Result<Report, CompileError> {
     place_root(writer, request)?;
     let mut report = compile_others(writer, request, now)?;
-    let mut plan = planner::make_plan(writer, request, Some(watch))?;
+    let mut plan = changed_file_planner::make_plan(writer, request, Some(watch))?;
     watch.defer(&mut plan, &request.stopwatch, now);
     report.add(carry_out(writer, request, plan, now)?);
     watch.start();
@@ -258,7 +258,7 @@ pub(crate) fn rescan(
 fn place_root(writer: &Writer, request: &CompileRequest<'_>) -> Result<(), CompileError> {
     #[cfg(feature = "shared")]
     if writer.sharing().is_some()
-        && let Ok(root) = planner::root_at_first(request.path)
+        && let Ok(root) = changed_file_planner::root_at_first(request.path)
     {
         writer.place_root(&root)?;
     }
@@ -328,12 +328,12 @@ pub(crate) fn check_new_root(path: &Path) -> Result<PathBuf, CompileError> {
     if !metadata.is_dir() && Syntax::of(&path.to_string_lossy()).is_none() {
         return Err(CompileError::Unsupported { path: path.to_owned() });
     }
-    planner::root_at_first(path)
+    changed_file_planner::root_at_first(path)
 }
 
 /// Returns an error for a file that its root's settings leave out.
 pub(crate) fn check_new_file(path: &Path, workspace: &RootSettings) -> Result<(), CompileError> {
-    planner::check_code(path, workspace)
+    changed_file_planner::check_code(path, workspace)
 }
 
 #[cfg(test)]

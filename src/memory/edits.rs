@@ -23,7 +23,7 @@ use crate::ingest::parse::Syntax;
 use crate::memory::compile;
 use crate::memory::compile::write_back::FileEdit;
 use crate::model::identity::NodeId;
-use crate::model::tree::{ContentFormat, Node, NodeType, Tree};
+use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
 use crate::query::{self, NearDuplicateQuery};
 use crate::store::{
     AttributeValue, Batch, CommitReport, LANG, NodeData, NodeKey, NodeRecord, StoreError,
@@ -326,7 +326,7 @@ struct PreparedWriteText {
     /// Tokens of that text.
     token_count: u32,
     /// Its nodes, at least one.
-    tree: Tree,
+    tree: DocumentTree,
 }
 
 impl PreparedWriteText {

@@ -8,7 +8,7 @@ use std::sync::{MutexGuard, PoisonError};
 use super::{Error, Memory};
 use crate::model::clock::Millis;
 use crate::model::vector::{NormalizedInt8Vector, QueryVector, model_number};
-use crate::providers::{CancellableSleep, Provider, ProviderError, RedactedText};
+use crate::providers::{CancellableSleep, ProviderClient, ProviderError, RedactedText};
 use crate::store::{NodeKey, StoreError, VectorWriter};
 
 /// Texts of one step.
@@ -18,7 +18,7 @@ const REST_MS: i64 = 60_000;
 
 /// The state of the embedding source: its last failure, and the last question with its vector.
 #[derive(Debug, Default)]
-pub(super) struct EmbeddingSourceState {
+pub(super) struct QueryEmbeddingCache {
     failed_at: Option<Millis>,
     last: Option<(String, QueryVector)>,
 }
@@ -94,7 +94,7 @@ impl Memory {
         }
     }
 
-    fn questions(&self) -> MutexGuard<'_, EmbeddingSourceState> {
+    fn questions(&self) -> MutexGuard<'_, QueryEmbeddingCache> {
         // A poisoned lock is sound: each value is set as a whole.
         self.question_vectors.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -108,7 +108,7 @@ impl Memory {
     /// `None` when the end is reached.
     pub(crate) fn embed_some(
         &self,
-        source: &Provider,
+        source: &ProviderClient,
         writer: &VectorWriter,
         from: NodeKey,
         pause: CancellableSleep<'_>,

@@ -15,7 +15,7 @@ use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
 use crate::model::identity::ContentHash;
 use crate::model::imported_note_keys::{IMPORTED_ROOT, note_key, note_mark};
-use crate::model::tree::{ContentFormat, Node, NodeType, Tree};
+use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
 use crate::store::{
     AttributeValue, AttributeValues, Batch, KEY_PATH, LEVEL, NodeData, NodeKey, NodeRecord,
     StoreError,
@@ -64,7 +64,7 @@ struct PreparedNote {
     /// The key, with a hash of the note.
     mark: String,
     title: Option<String>,
-    trees: Vec<Tree>,
+    trees: Vec<DocumentTree>,
     n_secrets: usize,
 }
 
@@ -143,7 +143,7 @@ impl PreparedNote {
             }
             tree
         });
-        let trees: Vec<Tree> = trees.collect();
+        let trees: Vec<DocumentTree> = trees.collect();
         // A text of several blocks needs a heading.
         let is_one = matches!(&trees[..], [tree] if tree.nodes.len() == 1);
         let title = title.or_else(|| {
@@ -156,7 +156,7 @@ impl PreparedNote {
     }
 
     /// Returns the data of the note's first node, and the trees below it.
-    fn root(&self) -> (NodeData<'_>, &[Tree]) {
+    fn root(&self) -> (NodeData<'_>, &[DocumentTree]) {
         let mark = Some(AttributeValue::Text(self.mark.clone()));
         let Some(title) = self.title.as_deref() else {
             let first = NodeData::of(&self.trees[0].nodes[0]);
@@ -203,7 +203,7 @@ impl PreparedNote {
 }
 
 /// Appends a tree to the children of a node.
-fn append(batch: &mut Batch<'_>, parent: NodeKey, tree: &Tree) -> Result<(), StoreError> {
+fn append(batch: &mut Batch<'_>, parent: NodeKey, tree: &DocumentTree) -> Result<(), StoreError> {
     let mut keys: Vec<NodeKey> = Vec::with_capacity(tree.nodes.len());
     for node in &tree.nodes {
         let parent = node.parent.map_or(parent, |at| keys[at]);
@@ -214,7 +214,11 @@ fn append(batch: &mut Batch<'_>, parent: NodeKey, tree: &Tree) -> Result<(), Sto
 }
 
 /// Returns whether stored nodes and what is below them equal a tree.
-fn is_same(batch: &Batch<'_>, roots: Vec<NodeRecord>, tree: &Tree) -> Result<bool, StoreError> {
+fn is_same(
+    batch: &Batch<'_>,
+    roots: Vec<NodeRecord>,
+    tree: &DocumentTree,
+) -> Result<bool, StoreError> {
     // The remaining children of each node; the roots come first.
     let mut left: Vec<std::vec::IntoIter<NodeRecord>> = vec![roots.into_iter()];
     for node in &tree.nodes {

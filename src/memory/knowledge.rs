@@ -5,26 +5,26 @@
 
 mod apply_changeset;
 mod arguments;
-mod changeset_context;
-mod changeset_parser;
-mod conflict_settlement;
+mod changeset_application_state;
+mod changeset_line_format;
+mod conflict_update_after_write;
 mod conflict_writes;
 pub(crate) mod consolidate;
 mod contradicting_facts;
 mod entity_resolution;
+mod fact_of_episode;
 mod fact_writes;
 mod ingest_queue;
-mod json_documents;
 mod node_writes;
 mod operations;
-mod purge_from_tree;
+mod purge_keeping_history;
 mod recall;
 mod remember;
 mod remember_request;
-pub(crate) mod remind_compat;
 mod remind_export;
 mod remind_import;
-mod stated_facts;
+pub(crate) mod remind_tool_calls;
+mod resource_json;
 mod topic_members;
 mod worksheets;
 
@@ -33,11 +33,15 @@ mod tests;
 
 pub(crate) use apply_changeset::ApplyRequest;
 #[cfg(any(test, fuzzing))]
-pub(crate) use changeset_parser::print_changeset;
-pub(crate) use changeset_parser::{NumberedOperation, parse_changeset};
-pub(crate) use conflict_settlement::{release_statements, settle_conflicts};
+pub(crate) use changeset_line_format::print_changeset;
+pub(crate) use changeset_line_format::{NumberedOperation, parse_changeset};
+pub(crate) use conflict_update_after_write::{release_statements, settle_conflicts};
 pub(crate) use ingest_queue::{IngestRequest, hand_in};
-pub(crate) use json_documents::{
+pub(crate) use recall::{RecallRequest, recall};
+pub(crate) use remember_request::RememberRequest;
+pub(crate) use remind_export::{ExportCounts, export_remind};
+pub(crate) use remind_import::KnowledgeImportReport;
+pub(crate) use resource_json::{
     BOOTSTRAP_DEFAULT, BOOTSTRAP_RANGE, LIST_DEFAULT, LIST_MAX, RecordPageRequest,
     bootstrap_document, concept_document, concept_record, concept_records, concepts_document,
     concepts_of_entity, conflict_document, conflicts_document, deleted_records, deletion_of,
@@ -46,9 +50,5 @@ pub(crate) use json_documents::{
     graph_record, query_record, stats_document, stats_record, topic_record, topic_records,
     topics_document,
 };
-pub(crate) use recall::{RecallRequest, recall};
-pub(crate) use remember_request::RememberRequest;
-pub(crate) use remind_export::{ExportCounts, export_remind};
-pub(crate) use remind_import::KnowledgeImportReport;
 pub(crate) use topic_members::{n_episodes_of, release_members};
 pub(crate) use worksheets::{ConsolidateRequest, TASKS, WorksheetRequest, review};

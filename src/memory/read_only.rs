@@ -46,7 +46,7 @@ pub struct ReadOnlyMemory {
     readers: Arc<ReaderPool>,
     clock: Clock,
     rates: LiveRatesReader,
-    process: Arc<dyn ServerFacts>,
+    process: Arc<dyn ServerStatus>,
     /// Whether nobody waits for what is read any more.
     is_over: doctor::IsCancelledFn,
 }
@@ -74,7 +74,7 @@ pub(crate) enum ServerFactKey<'a> {
 
 /// The names that the process can list: of clients, or of sessions with a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ClientOrSessionNames {
+pub(crate) enum ClientOrLogNames {
     /// Clients, by their hashes.
     Clients,
     /// Sessions that have a log file.
@@ -82,7 +82,7 @@ pub(crate) enum ClientOrSessionNames {
 }
 
 /// The read half of the state that a process keeps beside its memory.
-pub(crate) trait ServerFacts: Send + Sync {
+pub(crate) trait ServerStatus: Send + Sync {
     /// Returns a fact in the layout of the clients; `None`: there is nothing of that name.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ pub(crate) trait ServerFacts: Send + Sync {
     fn fact(&self, fact: ServerFactKey<'_>) -> Result<Option<Value>, String>;
 
     /// Returns all names of a kind, in their order.
-    fn names(&self, of: ClientOrSessionNames) -> Vec<String>;
+    fn names(&self, of: ClientOrLogNames) -> Vec<String>;
 
     /// Returns whether the process only looks at a memory that others may serve.
     fn is_observer(&self) -> bool {
@@ -101,9 +101,9 @@ pub(crate) trait ServerFacts: Send + Sync {
 
 /// A process without state beside its memory.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct NoProcessFacts;
+pub(crate) struct NoServerStatus;
 
-impl ServerFacts for NoProcessFacts {
+impl ServerStatus for NoServerStatus {
     fn fact(&self, fact: ServerFactKey<'_>) -> Result<Option<Value>, String> {
         Ok(match fact {
             ServerFactKey::Rescan => Some(serde_json::json!({
@@ -122,7 +122,7 @@ impl ServerFacts for NoProcessFacts {
         })
     }
 
-    fn names(&self, _: ClientOrSessionNames) -> Vec<String> {
+    fn names(&self, _: ClientOrLogNames) -> Vec<String> {
         Vec::new()
     }
 }
@@ -132,7 +132,7 @@ impl ReadOnlyMemory {
         readers: Arc<ReaderPool>,
         clock: Clock,
         rates: LiveRatesReader,
-        process: Arc<dyn ServerFacts>,
+        process: Arc<dyn ServerStatus>,
     ) -> ReadOnlyMemory {
         ReadOnlyMemory { readers, clock, rates, process, is_over: Arc::new(|| false) }
     }
@@ -146,7 +146,7 @@ impl ReadOnlyMemory {
         path: &Path,
         clock: Clock,
         rates: LiveRatesReader,
-        process: Arc<dyn ServerFacts>,
+        process: Arc<dyn ServerStatus>,
     ) -> Result<ReadOnlyMemory, StoreError> {
         Ok(ReadOnlyMemory::new(Arc::new(ReaderPool::open(path)?), clock, rates, process))
     }
@@ -189,7 +189,7 @@ impl ReadOnlyMemory {
     }
 
     /// Returns the facts of the process.
-    pub(crate) fn process(&self) -> &dyn ServerFacts {
+    pub(crate) fn process(&self) -> &dyn ServerStatus {
         &*self.process
     }
 }

@@ -12,7 +12,7 @@ use crate::query::{
 };
 use crate::query::{SECOND_MARK, TreeQuery};
 use crate::store::read_marked;
-use crate::text::json_control_escaping::json_text;
+use crate::text::terminal_safe_json::json_text;
 use crate::text::tokens;
 
 /// The line above the hits of the second memory.

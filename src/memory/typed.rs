@@ -6,27 +6,27 @@
 //! heat: no snapshot, and no rollback undoes it. Requests are read from JSON arguments by
 //! [`StoreRequest::parse`] and its like; `to_json` of results and errors is what clients get.
 
-mod archiving;
+mod agent_memory_format_export;
 mod collection_resources;
+mod custom_view_writes;
 mod custom_views;
 mod error;
-mod export;
-mod field_changes;
+mod field_merge_and_diff;
 mod import;
 mod jsonl;
 mod query;
 mod request;
+mod retention_archiving;
 mod stats;
 mod typed_memory;
-mod view_edits;
 
 use serde_json::{Map, Value, json};
 
-pub(crate) use archiving::ArchiveMode;
+pub(crate) use agent_memory_format_export::{ExportedFile, MemoryExportLayout};
 pub(crate) use collection_resources::{CollectionFilter, CollectionName, SHOWN_MAX};
+pub(crate) use custom_view_writes::DefineViewOutcome;
 pub(crate) use custom_views::{CustomView, check_view_name, parse_conditions};
 pub(crate) use error::{ErrorCode, MemoryError};
-pub(crate) use export::{ExportedFile, MemoryExport};
 pub(crate) use import::MemoryImportReport;
 #[cfg(any(test, fuzzing))]
 pub(crate) use jsonl::NumberedLine;
@@ -34,12 +34,12 @@ pub(crate) use jsonl::{ARCHIVE, FILES, INDEX, LineDefaults, read_lines};
 pub(crate) use query::{MemoryPage, list_memories};
 #[allow(unused_imports, reason = "tools and resources are built on it")]
 pub(crate) use request::{
-    DeleteMode, DeleteRequest, FieldChanges, QueryRequest, SORT_KEYS, SORT_ORDERS, SortKey,
-    SortOrder, StoreRequest, UpdateRequest, check_no_arguments,
+    DeleteMode, DeleteRequest, FieldChanges, QueryRequest, SORT_KEYS, SORT_ORDERS, SortDirection,
+    SortKey, StoreRequest, UpdateRequest, check_no_arguments,
 };
+pub(crate) use retention_archiving::ArchiveOrDryRun;
 pub(crate) use stats::MemoryStats;
 pub(crate) use typed_memory::TypedMemory;
-pub(crate) use view_edits::DefineViewOutcome;
 
 use super::Memory;
 use super::edits::forget_all;
@@ -180,7 +180,7 @@ impl Memory {
         for key in ["created_at", "updated_at"] {
             fields.insert(key.to_owned(), now.0.into());
         }
-        field_changes::apply(changes, memory_type, &mut fields, now);
+        field_merge_and_diff::apply(changes, memory_type, &mut fields, now);
         let node = MemoryInsert { memory_type, content, token_count, fields };
         let (memory, _, id) = insert(batch, &node, now)?;
         Ok((memory, id, true))
@@ -373,10 +373,10 @@ pub(in crate::memory) fn rewrite(
 ) -> Result<(TypedMemory, Vec<&'static str>), MemoryError> {
     let before = fields_of(node)?;
     let mut fields = before.object().clone();
-    field_changes::apply(changes, node.node_type, &mut fields, now);
+    field_merge_and_diff::apply(changes, node.node_type, &mut fields, now);
     let after = canonical(fields)?;
     let content = content.unwrap_or(&node.content);
-    let updated = field_changes::differing(&before, &after, content != node.content);
+    let updated = field_merge_and_diff::differing(&before, &after, content != node.content);
     if updated.is_empty() {
         return Ok((memory_of(batch, node)?, updated));
     }

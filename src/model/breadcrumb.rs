@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::tree::Tree;
+use crate::model::tree::DocumentTree;
 use crate::text;
 
 /// Maximum characters of a breadcrumb; a longer one loses its middle and keeps the nearest
@@ -20,7 +20,7 @@ const BREADCRUMB_CHARS_MAX: usize = 400;
 pub(crate) const SEPARATOR: &str = " / ";
 
 /// Returns each node's breadcrumb, by index.
-pub(crate) fn breadcrumbs_of_tree(path: &str, tree: &Tree) -> Vec<String> {
+pub(crate) fn breadcrumbs_of_tree(path: &str, tree: &DocumentTree) -> Vec<String> {
     let stem = file_stem(path);
     let mut breadcrumbs: Vec<String> = Vec::with_capacity(tree.nodes.len());
     for node in &tree.nodes {

@@ -13,13 +13,13 @@
 //!
 //! Every function is total: for any input, a temperature lies within [0, 1] and a score is finite.
 
-mod live_rates;
+mod live_rates_handle;
+mod memory_clock_schedule;
 #[cfg(test)]
 mod tests;
-mod tick_schedule;
 
-pub(crate) use live_rates::{LiveRates, LiveRatesReader};
-pub(crate) use tick_schedule::{PendingAttendedTime, TickSchedule};
+pub(crate) use live_rates_handle::{LiveRates, LiveRatesReader};
+pub(crate) use memory_clock_schedule::{MemoryClockSchedule, PendingAttendedTime};
 
 /// Temperature of a new node.
 pub(crate) const BIRTH_TEMPERATURE: f64 = 0.5;

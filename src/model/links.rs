@@ -1,7 +1,7 @@
 //! References between nodes: their names, and how they are resolved.
 
-mod candidates;
 pub(crate) mod front_matter_names;
 pub(crate) mod name;
 pub(crate) mod reference;
 pub(crate) mod resolve;
+mod target_candidates;

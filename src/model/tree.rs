@@ -1,8 +1,8 @@
 //! The tree that parsing produces: typed nodes in document order, with their text.
 //!
-//! A [`Tree`] is flat: a parent always precedes its children, and siblings are in reading order, so
-//! that one pass over the vector is a walk over the document. `Display` prints the outline that
-//! tests compare.
+//! A [`DocumentTree`] is flat: a parent always precedes its children, and siblings are in reading
+//! order, so that one pass over the vector is a walk over the document. `Display` prints the
+//! outline that tests compare.
 
 use std::fmt;
 use std::ops::Range;
@@ -217,12 +217,12 @@ pub struct Node {
 
 /// A document as nodes in document order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tree {
+pub struct DocumentTree {
     /// The nodes: parents before children, siblings in reading order.
     pub nodes: Vec<Node>,
 }
 
-impl Tree {
+impl DocumentTree {
     /// Appends a node and returns its index.
     pub fn push(&mut self, node: Node) -> usize {
         debug_assert!(node.parent.is_none_or(|parent| parent < self.nodes.len()));
@@ -241,7 +241,7 @@ impl Tree {
 }
 
 /// Prints the outline: type, label, and the content where the label does not show all of it.
-impl fmt::Display for Tree {
+impl fmt::Display for DocumentTree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (node, depth) in self.nodes.iter().zip(self.depths()) {
             let indent = "  ".repeat(depth);

@@ -20,7 +20,7 @@ const END_WAIT: Duration = Duration::from_millis(500);
 const END_LOOK: Duration = Duration::from_millis(2);
 
 /// The result of spawning the thread of a pipe: the other end, and the thread.
-type SpawnedPipeResult<C> = io::Result<(C, JoinHandle<()>)>;
+type PipeEndWithThread<C> = io::Result<(C, JoinHandle<()>)>;
 
 fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name("provider".to_owned()).spawn(work)
@@ -45,7 +45,7 @@ pub(super) fn join_ended(threads: impl IntoIterator<Item = JoinHandle<()>>) {
 }
 
 /// Writes texts to a program until the sender is dropped.
-pub(super) fn writer(mut input: ChildStdin) -> SpawnedPipeResult<Sender<String>> {
+pub(super) fn writer(mut input: ChildStdin) -> PipeEndWithThread<Sender<String>> {
     let (sender, texts) = unbounded::<String>();
     let thread = spawn(move || {
         for text in texts {
@@ -62,7 +62,7 @@ pub(super) fn writer(mut input: ChildStdin) -> SpawnedPipeResult<Sender<String>>
 pub(super) fn whole(
     output: ChildStdout,
     bytes_max: u64,
-) -> SpawnedPipeResult<Receiver<io::Result<Vec<u8>>>> {
+) -> PipeEndWithThread<Receiver<io::Result<Vec<u8>>>> {
     let (sender, answer) = unbounded();
     let thread = spawn(move || {
         let mut bytes = Vec::new();
@@ -73,7 +73,7 @@ pub(super) fn whole(
 }
 
 /// Reads the lines that a program answers, each up to one byte more than it may have.
-pub(super) fn lines(output: ChildStdout, bytes_max: u64) -> SpawnedPipeResult<Receiver<Vec<u8>>> {
+pub(super) fn lines(output: ChildStdout, bytes_max: u64) -> PipeEndWithThread<Receiver<Vec<u8>>> {
     let (sender, answer) = unbounded();
     let thread = spawn(move || {
         let mut output = BufReader::new(output);
@@ -90,7 +90,7 @@ pub(super) fn lines(output: ChildStdout, bytes_max: u64) -> SpawnedPipeResult<Re
 }
 
 /// Reads what a program complains to its end, and keeps the last of it.
-pub(super) fn complaint(mut errors: ChildStderr) -> SpawnedPipeResult<Receiver<String>> {
+pub(super) fn complaint(mut errors: ChildStderr) -> PipeEndWithThread<Receiver<String>> {
     let (sender, said) = unbounded();
     let thread = spawn(move || {
         let (mut tail, mut buffer) = (Vec::new(), [0; 1024]);

@@ -21,7 +21,7 @@ use crate::settings::config::{ProviderKind, ProviderSpec};
 const TEXTS_MAX: usize = 64;
 
 /// A provider that a user named.
-pub(crate) struct Provider {
+pub(crate) struct ProviderClient {
     job: ProviderJob,
     settings: ProviderSpec,
     /// Its name in messages.
@@ -39,10 +39,10 @@ enum ProviderTransport {
     Service(HttpClient),
 }
 
-impl Provider {
+impl ProviderClient {
     /// Returns a provider. One that is set up wrongly is one, too: each request says why.
     #[expect(clippy::unnecessary_wraps, reason = "a build without providers refuses")]
-    pub(crate) fn new(parts: ProviderConfig) -> Result<Provider, ProviderError> {
+    pub(crate) fn new(parts: ProviderConfig) -> Result<ProviderClient, ProviderError> {
         let ProviderConfig { job, settings, key, certificates } = parts;
         let kind = settings.kind;
         let usual = request_formats::usual_url(kind);
@@ -71,7 +71,7 @@ impl Provider {
             ),
         };
         let model = format!("{model} {} {}", settings.model, settings.dimensions.unwrap_or(0));
-        Ok(Provider { job, settings, name, model, way })
+        Ok(ProviderClient { job, settings, name, model, way })
     }
 
     /// Returns its name in messages.
@@ -220,7 +220,7 @@ fn text_of(bytes: Vec<u8>) -> Result<String, ProviderError> {
     String::from_utf8(bytes).map_err(no_text)
 }
 
-impl fmt::Debug for Provider {
+impl fmt::Debug for ProviderClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }

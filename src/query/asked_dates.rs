@@ -7,10 +7,10 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::dates::{self, BEFORE_MONTHS, DaySpan, PartialDate, YEAR_DAYS};
+use super::document_dates::{self, BEFORE_MONTHS, DaySpan, PartialDate, YEAR_DAYS};
 use super::relative_dates::{Calendar, RELATIVE_WORDS_MAX};
 use crate::model::clock::Millis;
-use crate::text::bigrams;
+use crate::text::spaceless_script_bigrams;
 
 /// Words before the name of a weekday that make it a day; without one it may name a habit.
 const BEFORE_WEEKDAYS: [&str; 10] =
@@ -64,7 +64,7 @@ pub(super) fn asked_dates(question: &str, now: Millis) -> Vec<AskedDate> {
 
 /// Returns the words as the index has them.
 fn pieces<'a>(words: impl IntoIterator<Item = &'a String>) -> HashSet<String> {
-    let pieces = words.into_iter().flat_map(|it| bigrams::segments(it));
+    let pieces = words.into_iter().flat_map(|it| spaceless_script_bigrams::segments(it));
     pieces.map(|it| it.text.to_owned()).collect()
 }
 
@@ -87,7 +87,7 @@ impl DateWords {
     fn of(question: &str) -> DateWords {
         let spaced = question.replace(['–', '—'], " to ").replace(" - ", " to ");
         let mut words = Vec::new();
-        for word in dates::words_of(&spaced) {
+        for word in document_dates::words_of(&spaced) {
             match word.split_once('-').filter(|(a, b)| is_bare_day(a) && is_bare_day(b)) {
                 Some((first, last)) => words.extend([first, "to", last].map(str::to_owned)),
                 None => words.push(word),
@@ -142,9 +142,9 @@ impl DateWords {
         let is_month = is_after(&BEFORE_MONTHS)
             || is_after(&["between"])
             || is_next && (self.0[at] != "may" || at + 1 == self.0.len());
-        let (date, range) = dates::numeric_date_at(&self.0, at)
-            .or_else(|| dates::named_date_at(&self.0, at, from, is_month))
-            .or_else(|| dates::year_at(&self.0, at).filter(|_| are_years_dates || is_next))
+        let (date, range) = document_dates::numeric_date_at(&self.0, at)
+            .or_else(|| document_dates::named_date_at(&self.0, at, from, is_month))
+            .or_else(|| document_dates::year_at(&self.0, at).filter(|_| are_years_dates || is_next))
             .or_else(|| self.further_day(at, last.filter(|_| is_next)?))?;
         Some(ReadDate { date: NamedDate::Absolute(date), range })
     }
@@ -155,12 +155,12 @@ impl DateWords {
             return None;
         };
         let day = Some(self.bare_day(at)?);
-        let year = dates::year_at(&self.0, at + 1).and_then(|it| it.0.year);
+        let year = document_dates::year_at(&self.0, at + 1).and_then(|it| it.0.year);
         let end = at + 1 + usize::from(year.is_some());
         // Of `3 May to 7 June`, the second day has a month of its own.
         let behind = if self.is_one(at + 1, &["of"]) { at + 2 } else { at + 1 };
-        let is_own =
-            behind < self.0.len() && dates::named_date_at(&self.0, behind, behind, true).is_some();
+        let is_own = behind < self.0.len()
+            && document_dates::named_date_at(&self.0, behind, behind, true).is_some();
         let is_date = !is_own && self.is_one(at - 1, &TO) || end == self.0.len();
         is_date.then_some((PartialDate { year, month, day }, at..end))
     }
@@ -211,7 +211,7 @@ impl DateWords {
 
     fn bare_day(&self, at: usize) -> Option<i64> {
         let word = self.0.get(at).filter(|it| is_bare_day(it))?;
-        dates::day_of_month(word)
+        document_dates::day_of_month(word)
     }
 
     /// Returns whether nothing but a word such as `and` is between two dates.
@@ -276,7 +276,7 @@ fn days_from_to(first: NamedDate, last: NamedDate) -> Option<DaySpan> {
 fn is_bare_day(word: &str) -> bool {
     word.len() <= 2
         && word.bytes().all(|it| it.is_ascii_digit())
-        && dates::day_of_month(word).is_some()
+        && document_dates::day_of_month(word).is_some()
 }
 
 fn without_possessive(word: &str) -> &str {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::excerpt::{CutEntry, PrecedingBreadcrumb};
+use super::excerpt::{BreadcrumbAlreadyShown, CutEntry};
 use super::{
     AccessKind, Answer, Error, OutputFormat, QueryOptions, block_facts, block_parts,
     budget_enforcement, excerpt, find_by_id, quote_input,
@@ -99,7 +99,7 @@ impl BatchNodes {
         let first = found.first().filter(|_| chosen.is_empty()).map(|it| &it.0);
         let room = room.saturating_sub(budget_enforcement::REST_TOKENS);
         let cut = first.and_then(|it| {
-            excerpt::cut_entry(it, texts.get(&it.key)?, PrecedingBreadcrumb::Missing, room)
+            excerpt::cut_entry(it, texts.get(&it.key)?, BreadcrumbAlreadyShown::Missing, room)
         });
         let render = |chosen: &[usize]| {
             let entries: Vec<TextEntry<'_>> = chosen.iter().filter_map(|&at| entry(at)).collect();

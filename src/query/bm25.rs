@@ -10,7 +10,7 @@
 //!
 //! This module does no IO, and takes time linear in the texts.
 
-use super::stemmed_text::{Stem, StemMap, StemmedText};
+use super::stems_for_ranking::{StemHash, StemHashMap, StemmedText};
 
 /// Saturation of repeated use of a word; `k1` in the literature.
 const SATURATION: f64 = 1.2;
@@ -20,7 +20,7 @@ const LENGTH_PART: f64 = 0.75;
 /// A term of a question.
 pub(super) struct QueryTerm {
     /// Words of which the best counts, each as the stems of its forms; none of a phrase.
-    pub(super) words: Vec<Vec<Stem>>,
+    pub(super) words: Vec<Vec<StemHash>>,
     /// The inverse document frequency of all of them, weighted.
     pub(super) rarity: f64,
     pub(super) weight: f64,
@@ -69,7 +69,7 @@ fn count_words(
     texts: &[Bm25Document<'_>],
 ) -> (Vec<QueryWordIdf>, Vec<Vec<(usize, u32)>>) {
     let mut words: Vec<QueryWordIdf> = Vec::new();
-    let mut by_stem: StemMap<Vec<usize>> = StemMap::default();
+    let mut by_stem: StemHashMap<Vec<usize>> = StemHashMap::default();
     for (term, it) in question.iter().enumerate() {
         for stems in &it.words {
             for stem in stems {

@@ -3,24 +3,24 @@
 //! Each is bounded: at most [`LIMIT_MAX`] rows and about [`BYTES_MAX`] bytes, with `next` where
 //! there is more, which is handed back unchanged. Nothing here warms a node.
 
-mod changes;
 mod children;
 mod explained_hits;
 mod folders;
 mod heat_distribution;
 mod links;
-mod markdown_blocks;
+mod markdown_json_blocks;
 mod node;
+mod timeline_and_changes;
 
 use serde_json::{Value, json};
 
-pub(crate) use changes::{changes_document, history_document, timeline_document};
 pub(crate) use children::children_document;
 pub(crate) use explained_hits::{HitsQuery, search_document};
 pub(crate) use folders::map_document;
 pub(crate) use heat_distribution::heat_document;
 pub(crate) use links::{DirectionFilter, links_document};
 pub(crate) use node::node_document;
+pub(crate) use timeline_and_changes::{changes_document, history_document, timeline_document};
 
 use super::{Error, quote_input};
 use crate::model::clock::Millis;

@@ -8,7 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::excerpt::{self, CutEntry, PrecedingBreadcrumb};
+use super::excerpt::{self, BreadcrumbAlreadyShown, CutEntry};
 use crate::query::render::entry::{TextEntry, render_entries};
 use crate::store::reader::TextWithBreadcrumb;
 use crate::text::tokens;
@@ -52,7 +52,7 @@ struct TakenHit<'a> {
 }
 
 /// The text of an answer, without the line about the rest.
-pub(super) struct AnswerText {
+pub(super) struct FinishedAnswer {
     pub(super) text: String,
     /// The hits in it, in its order.
     pub(super) chosen: Vec<usize>,
@@ -89,7 +89,7 @@ impl<'a> AnswerBuilder<'a> {
     }
 
     /// Cuts the best hit that did not fit to what is left, and writes the answer.
-    pub(super) fn finish(mut self) -> AnswerText {
+    pub(super) fn finish(mut self) -> FinishedAnswer {
         if let Some((at, entry, text)) = self.skipped.take()
             && self.cut.is_none()
         {
@@ -102,7 +102,7 @@ impl<'a> AnswerBuilder<'a> {
         let mut order: Vec<&TakenHit<'_>> = self.taken.iter().collect();
         let place = |it: &TakenHit<'_>| ranks[&(it.part, it.entry.place.as_str())];
         order.sort_by_key(|it| (it.part, place(it), it.entry.head.position));
-        AnswerText {
+        FinishedAnswer {
             text: render_entries(order.iter().map(|it| &it.entry)),
             chosen: order.iter().map(|it| it.at).collect(),
             cut: self.cut,
@@ -139,7 +139,7 @@ impl<'a> AnswerBuilder<'a> {
         let part = self.part();
         let is_shown = self.places.contains(&entry.place);
         let place =
-            if is_shown { PrecedingBreadcrumb::Shown } else { PrecedingBreadcrumb::Missing };
+            if is_shown { BreadcrumbAlreadyShown::Shown } else { BreadcrumbAlreadyShown::Missing };
         if self.left < CUT_TOKENS_MIN && !self.taken.is_empty() {
             return;
         }
@@ -147,8 +147,8 @@ impl<'a> AnswerBuilder<'a> {
             self.left -= tokens::count(&cut.text).min(self.left);
             self.places.insert(entry.place.clone());
             let lines = match place {
-                PrecedingBreadcrumb::Shown => cut.text.clone(),
-                PrecedingBreadcrumb::Missing => cut.text[entry.place.len()..].to_owned(),
+                BreadcrumbAlreadyShown::Shown => cut.text.clone(),
+                BreadcrumbAlreadyShown::Missing => cut.text[entry.place.len()..].to_owned(),
             };
             self.taken.push(TakenHit { at, entry: TextEntry { lines, ..entry }, part });
             self.cut = Some((at, cut));

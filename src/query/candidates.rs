@@ -16,10 +16,10 @@ use std::collections::HashMap;
 use super::Error;
 use super::bm25::{self, QueryTerm};
 use super::query_parser::{QuestionTermRole, Term};
-use super::stemmed_text::{Stem, StemmedText};
+use super::stems_for_ranking::{StemHash, StemmedText};
 use crate::store::NodeKey;
 use crate::store::reader::{MatchAgeOrder, MatchedNode, NodeFilter, NodeTextStart, Reader};
-use crate::text::related_words::{inflections, other_forms};
+use crate::text::thesaurus::{inflections, other_forms};
 
 /// A word in this many nodes is common.
 const COMMON: usize = 1_000;
@@ -51,7 +51,7 @@ pub(super) struct NodeMatch {
     pub(super) parts: Vec<f64>,
     /// Whether a word of the question is in its lead.
     pub(super) is_led: bool,
-    pub(super) coverage: Coverage,
+    pub(super) coverage: RarityWeightedCoverage,
     /// The part of the question that it has, by term; words that no node has count more.
     pub(super) shares: Vec<f64>,
 }
@@ -63,8 +63,8 @@ impl NodeMatch {
     }
 
     /// Returns a text beside a match, which has none of the words.
-    pub(super) fn beside(node: MatchedNode, bag: StemmedText, leads: &[Stem]) -> NodeMatch {
-        let coverage = Coverage { share: 0.0, weight: 0.0, n_words: 0 };
+    pub(super) fn beside(node: MatchedNode, bag: StemmedText, leads: &[StemHash]) -> NodeMatch {
+        let coverage = RarityWeightedCoverage { share: 0.0, weight: 0.0, n_words: 0 };
         let is_led = is_led(&bag, leads);
         let (parts, shares) = (Vec::new(), Vec::new());
         NodeMatch { node, bag, relevance: 0.0, parts, is_led, coverage, shares }
@@ -74,7 +74,7 @@ impl NodeMatch {
 /// The part of a question that a node has, counted in rarities. Unlike relevance it is comparable
 /// between questions.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Coverage {
+pub(super) struct RarityWeightedCoverage {
     /// Share of the question's words, from 0 to 1.
     pub(super) share: f64,
     /// Weight of its words; a word that one node alone has weighs 1.
@@ -83,9 +83,10 @@ pub(super) struct Coverage {
     pub(super) n_words: u32,
 }
 
-impl Coverage {
+impl RarityWeightedCoverage {
     /// The coverage of an expression, which a node matches as a whole.
-    const WHOLE: Coverage = Coverage { share: 1.0, weight: 1.0, n_words: 1 };
+    const WHOLE: RarityWeightedCoverage =
+        RarityWeightedCoverage { share: 1.0, weight: 1.0, n_words: 1 };
 }
 
 /// A set of the question's terms, one bit each.
@@ -107,7 +108,7 @@ pub(super) fn match_expression(
     let relevance: HashMap<NodeKey, f64> = ranked.into_iter().collect();
     let matched = |(node, bag): (MatchedNode, StemmedText)| {
         let relevance = *relevance.get(&node.key)?;
-        let (parts, coverage, shares) = (Vec::new(), Coverage::WHOLE, vec![1.0]);
+        let (parts, coverage, shares) = (Vec::new(), RarityWeightedCoverage::WHOLE, vec![1.0]);
         Some(NodeMatch { node, bag, relevance, parts, is_led: false, coverage, shares })
     };
     Ok(Some(reader.load_matches(&keys, bag_of)?.into_iter().filter_map(matched).collect()))
@@ -173,27 +174,27 @@ fn sought((term, &rarity): (&Term, &f64)) -> QueryTerm {
     let words = match term.role {
         QuestionTermRole::Kind { .. } => term.words.iter().map(|it| stems_of_forms(it)).collect(),
         _ if term.words.is_empty() => Vec::new(),
-        _ => vec![term.words.iter().map(|it| Stem::of(it)).collect()],
+        _ => vec![term.words.iter().map(|it| StemHash::of(it)).collect()],
     };
     QueryTerm { words, rarity, weight: weight_of(term.role) }
 }
 
 /// Returns the stems of all forms of a word: stemming cuts no ending of a short word.
-fn stems_of_forms(word: &str) -> Vec<Stem> {
-    let mut stems: Vec<Stem> = inflections(word).iter().map(|it| Stem::of(it)).collect();
-    stems.push(Stem::of(word));
-    stems.extend(other_forms(word).into_iter().map(Stem::of));
+fn stems_of_forms(word: &str) -> Vec<StemHash> {
+    let mut stems: Vec<StemHash> = inflections(word).iter().map(|it| StemHash::of(it)).collect();
+    stems.push(StemHash::of(word));
+    stems.extend(other_forms(word).into_iter().map(StemHash::of));
     stems
 }
 
 /// Returns the stems of the question's words, which may be in a lead.
-pub(super) fn lead_stems(terms: &[Term]) -> Vec<Stem> {
+pub(super) fn lead_stems(terms: &[Term]) -> Vec<StemHash> {
     let subjects = terms.iter().filter(|it| it.role == QuestionTermRole::Subject);
-    subjects.flat_map(|it| &it.words).map(|it| Stem::of(it)).collect()
+    subjects.flat_map(|it| &it.words).map(|it| StemHash::of(it)).collect()
 }
 
 /// Returns whether one of these stems is in the lead of a text.
-pub(super) fn is_led(bag: &StemmedText, leads: &[Stem]) -> bool {
+pub(super) fn is_led(bag: &StemmedText, leads: &[StemHash]) -> bool {
     bag.lead_stems().iter().any(|it| leads.contains(it))
 }
 
@@ -382,9 +383,9 @@ fn worth(words: TermSet, rarities: &[f64]) -> f64 {
 
 /// Returns the coverage of a set of terms. A related word counts for a part of the one that it
 /// stands for, where that is missing.
-fn covered(words: TermSet, terms: &[Term], weights: &[f64]) -> Coverage {
+fn covered(words: TermSet, terms: &[Term], weights: &[f64]) -> RarityWeightedCoverage {
     let has = |nth: usize| words & (1 << nth) != 0;
-    let mut coverage = Coverage { share: 0.0, weight: 0.0, n_words: 0 };
+    let mut coverage = RarityWeightedCoverage { share: 0.0, weight: 0.0, n_words: 0 };
     let mut total = 0.0;
     for (nth, (term, weight)) in terms.iter().zip(weights).enumerate() {
         match term.role {

@@ -4,7 +4,7 @@
 //! one document, which is invalid after an error.
 
 mod graph;
-mod nodes;
+mod node_tree;
 mod snapshots;
 
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub(crate) use graph::write_graph;
-pub(crate) use nodes::{TreeScope, write_temperatures, write_tree};
+pub(crate) use node_tree::{TreeScope, write_temperatures, write_tree};
 pub(crate) use snapshots::{write_diffs, write_snapshots};
 
 use super::Error;
@@ -22,19 +22,19 @@ use crate::model::heat::HeatThresholds;
 use crate::store::StoreError;
 use crate::store::reader::Reader;
 use crate::text;
-use crate::text::json_control_escaping::json_text;
+use crate::text::terminal_safe_json::json_text;
 
 /// The sink of a document.
-type JsonOut<'a> = &'a mut dyn Write;
+type JsonOutputWriter<'a> = &'a mut dyn Write;
 
 /// A JSON list, written value by value.
 struct JsonList<'a> {
-    out: JsonOut<'a>,
+    out: JsonOutputWriter<'a>,
     is_empty: bool,
 }
 
 impl<'a> JsonList<'a> {
-    fn new(out: JsonOut<'a>) -> JsonList<'a> {
+    fn new(out: JsonOutputWriter<'a>) -> JsonList<'a> {
         JsonList { out, is_empty: true }
     }
 
@@ -98,7 +98,7 @@ pub(crate) fn write_overview(
     path: &str,
     (lines, space): (HeatThresholds, &Value),
     now: Millis,
-    out: JsonOut<'_>,
+    out: JsonOutputWriter<'_>,
 ) -> Result<(), Error> {
     let stats = reader.stats(lines, now)?;
     let snapshots =
@@ -168,7 +168,7 @@ struct FileListEntry<'a> {
 }
 
 /// Writes the source files, by root.
-pub(crate) fn write_file_list(reader: &Reader, out: JsonOut<'_>) -> Result<(), Error> {
+pub(crate) fn write_file_list(reader: &Reader, out: JsonOutputWriter<'_>) -> Result<(), Error> {
     let mut root: Option<String> = None;
     out.write_str("{\"roots\":[")?;
     reader.each_file(|file| {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::Error;
 use super::asked_dates::{AskedDate, DateWording};
 use super::date_forms::{date_forms, phrase_of_dotted};
-use super::dates::{DaySpan, told_days};
+use super::document_dates::{DaySpan, told_days};
 use super::query_parser::{QuestionTermRole, TERMS_MAX, Term};
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
@@ -21,7 +21,7 @@ use crate::store::reader::{
 const NODES_MAX: usize = 500;
 
 /// The nodes that have a date.
-struct DatedNodes {
+struct NodesOfAskedDate {
     /// The full-text expression for its forms, which find some of them.
     text: String,
     nodes: Vec<NodeKey>,
@@ -73,7 +73,7 @@ fn dated_nodes(
     reader: &Reader,
     asked: &AskedDate,
     filter: &NodeFilter<'_>,
-) -> Result<Option<DatedNodes>, Error> {
+) -> Result<Option<NodesOfAskedDate>, Error> {
     let forms = date_forms(asked.days, asked.this_year);
     let any = |forms: &[String]| forms.join(" OR ");
     let newest = |expression: &str, filter: &NodeFilter<'_>| {
@@ -112,7 +112,7 @@ fn dated_nodes(
     let told = days_of_nodes(reader, &vague)?;
     nodes.extend(told.into_iter().filter(|it| asked.days.closeness(it.1) == 1.0).map(|it| it.0));
     let text = format!("({})", text.join(" OR "));
-    Ok((!nodes.is_empty()).then_some(DatedNodes { text, nodes }))
+    Ok((!nodes.is_empty()).then_some(NodesOfAskedDate { text, nodes }))
 }
 
 impl AskedDate {

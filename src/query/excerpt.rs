@@ -5,7 +5,7 @@ use crate::query::render;
 use crate::query::render::entry::TextEntry;
 use crate::store::reader::{NodeSummary, TextWithBreadcrumb};
 use crate::text;
-use crate::text::bigrams::{self, ScriptSpacing};
+use crate::text::spaceless_script_bigrams::{self, ScriptSpacing};
 use crate::text::tokens;
 
 /// Characters of a snippet.
@@ -37,7 +37,7 @@ pub(crate) fn make_snippet(content: &str, marks: &[String]) -> String {
 fn places(content: &str, marks: &[String]) -> Vec<(usize, usize)> {
     let mut places = Vec::new();
     let origin = content.as_ptr() as usize;
-    for segment in bigrams::segments(content) {
+    for segment in spaceless_script_bigrams::segments(content) {
         let at = segment.text.as_ptr() as usize - origin;
         match segment.script {
             ScriptSpacing::Spaced => {
@@ -119,13 +119,13 @@ pub(crate) struct CutEntry {
 pub(crate) fn cut_entry(
     head: &NodeSummary,
     text: &TextWithBreadcrumb,
-    place: PrecedingBreadcrumb,
+    place: BreadcrumbAlreadyShown,
     max: u32,
 ) -> Option<CutEntry> {
     let empty = TextEntry::with_text(head, text, "…");
     let needs = needed(head, text);
     let note = format!("… cut: all of it needs {needs} tokens\n");
-    let top = if place == PrecedingBreadcrumb::Shown { "" } else { &empty.place };
+    let top = if place == BreadcrumbAlreadyShown::Shown { "" } else { &empty.place };
     let frame = tokens::count(top) + tokens::count(&empty.lines) + tokens::count(&note);
     let mut room = max.saturating_sub(frame);
     for _ in 0..4 {
@@ -162,14 +162,14 @@ fn needed(head: &NodeSummary, text: &TextWithBreadcrumb) -> u32 {
 
 /// Whether the breadcrumb of an entry is already shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PrecedingBreadcrumb {
+pub(crate) enum BreadcrumbAlreadyShown {
     Shown,
     Missing,
 }
 
 /// Cuts a node's entry; where nothing of it fits, returns a line with its size.
 pub(crate) fn cut_or_size(head: &NodeSummary, text: &TextWithBreadcrumb, max: u32) -> CutEntry {
-    cut_entry(head, text, PrecedingBreadcrumb::Missing, max).unwrap_or_else(|| {
+    cut_entry(head, text, BreadcrumbAlreadyShown::Missing, max).unwrap_or_else(|| {
         let needs = needed(head, text);
         let id = &head.id;
         let signs = [format!("… `{id}` needs {needs} tokens"), format!("… {needs} tokens")];

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::excerpt::{CutEntry, PrecedingBreadcrumb};
+use super::excerpt::{BreadcrumbAlreadyShown, CutEntry};
 use super::{
     AccessKind, Answer, Error, OutputFormat, QueryOptions, block_facts, budget_enforcement,
     excerpt, node_by_id, rank,
@@ -242,7 +242,7 @@ impl AnchorNeighbourhood {
         let part = next.and_then(|at| {
             let (head, whole) = (&self.relatives[at].head, &entries[at]);
             let text = self.relatives[at].text(texts);
-            let cut = excerpt::cut_entry(head, text, PrecedingBreadcrumb::Missing, left)?;
+            let cut = excerpt::cut_entry(head, text, BreadcrumbAlreadyShown::Missing, left)?;
             let lines = cut.text[whole.place.len()..].to_owned();
             Some(TruncatedRelative { at, entry: TextEntry { lines, ..whole.clone() }, cut })
         });

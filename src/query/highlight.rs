@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use super::{excerpt, query_parser};
-use crate::text::bigrams::{self, ScriptSpacing};
+use crate::text::spaceless_script_bigrams::{self, ScriptSpacing};
 
 /// Returns the places of the words of `query` and of their forms in `text`, in order.
 pub(crate) fn matched_places(text: &str, query: &str) -> Vec<Range<usize>> {
     let marks = query_parser::parse_query(query).marks;
     let origin = text.as_ptr() as usize;
     let mut places: Vec<Range<usize>> = Vec::new();
-    for segment in bigrams::segments(text) {
+    for segment in spaceless_script_bigrams::segments(text) {
         let at = segment.text.as_ptr() as usize - origin;
         match segment.script {
             ScriptSpacing::Spaced => {

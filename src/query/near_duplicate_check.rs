@@ -14,7 +14,7 @@ use super::query_parser::{QuestionTermRole, parse_query};
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{NodeSummary, Reader};
-use crate::text::bigrams::{self, ScriptSpacing};
+use crate::text::spaceless_script_bigrams::{self, ScriptSpacing};
 
 /// Distinct words of a text, at least; fewer are alike by chance.
 const WORDS_MIN: usize = 4;
@@ -172,7 +172,7 @@ pub(crate) fn nearest_duplicate(
 /// Returns the distinct words of a text, in lower case and without function words.
 fn words_of(text: &str) -> HashSet<String> {
     let mut words = HashSet::new();
-    for segment in bigrams::segments(text) {
+    for segment in spaceless_script_bigrams::segments(text) {
         let word = segment.text.to_lowercase();
         match segment.script {
             ScriptSpacing::Spaced if is_function_word(&word) => (),
@@ -180,7 +180,7 @@ fn words_of(text: &str) -> HashSet<String> {
                 words.insert(word);
             }
             ScriptSpacing::Spaceless => {
-                words.extend(bigrams::bigrams_of_run(&word, PAIRS_MAX));
+                words.extend(spaceless_script_bigrams::bigrams_of_run(&word, PAIRS_MAX));
                 words.insert(word);
             }
         }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::nearest_words::nearest_words;
+use super::nearest_spellings::nearest_words;
 use super::{Answer, Error, NO_ANSWER, NO_RESULTS, SearchQuery, budget_enforcement};
 use crate::model::clock::Millis;
 use crate::store::reader::{PopulationState, Reader};

@@ -14,7 +14,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-use super::candidates::{self, Coverage, NodeMatch};
+use super::candidates::{self, NodeMatch, RarityWeightedCoverage};
 use super::rank::{self, RankCandidate, TurnFeatures};
 use super::{Error, budget_enforcement, query_parser};
 use crate::model::clock::Millis;
@@ -86,8 +86,8 @@ pub(crate) fn prompt_hits(
 }
 
 /// Returns whether a node is about the prompt.
-fn is_about(coverage: Coverage) -> bool {
-    let Coverage { share, weight, n_words } = coverage;
+fn is_about(coverage: RarityWeightedCoverage) -> bool {
+    let RarityWeightedCoverage { share, weight, n_words } = coverage;
     let clears = |share_min, weight_min, words_min| {
         share_min <= share && weight_min <= weight && words_min <= n_words
     };

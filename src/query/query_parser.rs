@@ -23,9 +23,9 @@ use std::collections::HashSet;
 use operator_expressions::expression;
 
 use super::function_words::{ASKING_WORDS, begins_question, is_function_word};
-use crate::text::accents::plain_word;
-use crate::text::bigrams::{self, ScriptRun, ScriptSpacing};
-use crate::text::related_words::{other_forms, related_words, words_of_kind};
+use crate::text::diacritic_folding::plain_word;
+use crate::text::spaceless_script_bigrams::{self, ScriptRun, ScriptSpacing};
+use crate::text::thesaurus::{other_forms, related_words, words_of_kind};
 
 /// Bytes of a query that are read.
 const QUERY_BYTES_MAX: usize = 64 * 1024;
@@ -250,13 +250,14 @@ impl TermCollector {
         if let Some(term) = all_of(text, false) {
             self.push(term, true);
         }
-        for segment in bigrams::segments(text).take(TERMS_MAX) {
+        for segment in spaceless_script_bigrams::segments(text).take(TERMS_MAX) {
             self.mark(segment.text);
         }
     }
 
     fn add_word(&mut self, text: &str, is_prefix: bool) {
-        let segments: Vec<ScriptRun<'_>> = bigrams::segments(text).take(TERMS_MAX).collect();
+        let segments: Vec<ScriptRun<'_>> =
+            spaceless_script_bigrams::segments(text).take(TERMS_MAX).collect();
         let n_spaced = segments.iter().filter(|it| it.script == ScriptSpacing::Spaced).count();
         for phrase in phrases(&segments) {
             self.push(phrase, true);
@@ -288,11 +289,11 @@ impl TermCollector {
     }
 
     fn add_run(&mut self, run: &str) {
-        if let Some(pattern) = bigrams::fts_pattern(run) {
+        if let Some(pattern) = spaceless_script_bigrams::fts_pattern(run) {
             self.push(format!("grams : {pattern}"), true);
         }
         if run.chars().nth(SENTENCE_CHARS - 1).is_some() {
-            for pair in bigrams::bigrams_of_run(run, PAIRS_MAX) {
+            for pair in spaceless_script_bigrams::bigrams_of_run(run, PAIRS_MAX) {
                 self.push(format!("grams : \"{pair}\""), true);
                 self.mark(&pair);
             }
@@ -372,7 +373,8 @@ fn is_all_letters(parts: &[ScriptRun<'_>]) -> bool {
 /// Returns an expression for all of `text` at once: the words as one phrase, and each run. `None`
 /// when there are no words.
 fn all_of(text: &str, is_prefix: bool) -> Option<String> {
-    let segments: Vec<ScriptRun<'_>> = bigrams::segments(text).take(TERMS_MAX).collect();
+    let segments: Vec<ScriptRun<'_>> =
+        spaceless_script_bigrams::segments(text).take(TERMS_MAX).collect();
     let mut parts: Vec<String> = Vec::new();
     for stretch in segments.chunk_by(|a, b| a.script == b.script) {
         match stretch[0].script {
@@ -381,7 +383,8 @@ fn all_of(text: &str, is_prefix: bool) -> Option<String> {
                 parts.push(quoted(&words.join(" "), is_prefix));
             }
             ScriptSpacing::Spaceless => {
-                let patterns = stretch.iter().filter_map(|it| bigrams::fts_pattern(it.text));
+                let patterns =
+                    stretch.iter().filter_map(|it| spaceless_script_bigrams::fts_pattern(it.text));
                 parts.extend(patterns.map(|it| format!("grams : {it}")));
             }
         }

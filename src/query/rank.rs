@@ -5,7 +5,7 @@
 //! nodes right under it. Two readings of a section are mixed:
 //!
 //! - *Prose*: the section is the answer. It is worth its best hit, and a fraction of each further
-//!   one. The best sections expand the question ([`pseudo_relevance_feedback`]); where there are
+//!   one. The best sections expand the question ([`pseudo_relevance_reranking`]); where there are
 //!   enough of them, a section that uses the same words gains. A section's best hit has all of its
 //!   worth, the others a part of it, and a share of the rest in proportion to their match. Each has
 //!   less than those before it, by their size, so that one section does not fill an answer.
@@ -27,8 +27,8 @@
 
 use std::collections::HashMap;
 
-use super::stemmed_text::StemmedText;
-use super::{pseudo_relevance_feedback, sort_by_worth};
+use super::stems_for_ranking::StemmedText;
+use super::{pseudo_relevance_reranking, sort_by_worth};
 use crate::model::clock::Millis;
 use crate::model::heat;
 use crate::store::NodeKey;
@@ -189,7 +189,7 @@ fn turn_scores(candidates: &[RankCandidate<'_>], sections: &[Vec<usize>]) -> Vec
         .collect();
     let texts: Vec<Vec<&StemmedText>> = bags.iter().map(|(_, bag)| vec![*bag]).collect();
     let worth: Vec<f64> = bags.iter().map(|(at, _)| scores[*at]).collect();
-    let alike = pseudo_relevance_feedback::expansion_scores(&texts, &normalized(worth));
+    let alike = pseudo_relevance_reranking::expansion_scores(&texts, &normalized(worth));
     for ((at, _), likeness) in bags.iter().zip(alike.map(normalized).unwrap_or_default()) {
         scores[*at] += TURN_FEEDBACK * best * likeness;
     }
@@ -263,7 +263,7 @@ fn worth(candidates: &[RankCandidate<'_>], sections: &[Vec<usize>]) -> Vec<f64> 
         .iter()
         .map(|section| section.iter().filter_map(|&at| candidates[at].bag).collect())
         .collect();
-    if let Some(likeness) = pseudo_relevance_feedback::expansion_scores(&texts, &worth) {
+    if let Some(likeness) = pseudo_relevance_reranking::expansion_scores(&texts, &worth) {
         for (worth, likeness) in worth.iter_mut().zip(normalized(likeness)) {
             *worth = (1.0 - FEEDBACK) * *worth + FEEDBACK * likeness;
         }

@@ -2,9 +2,9 @@
 //! week`, `on Tuesday` or `3 days ago`.
 //!
 //! They are counted in UTC and in real days, and then put into the nominal calendar of
-//! [`dates`]. This module does no IO.
+//! [`document_dates`]. This module does no IO.
 
-use super::dates::{self, DaySpan, MONTH_DAYS, YEAR_DAYS};
+use super::document_dates::{self, DaySpan, MONTH_DAYS, YEAR_DAYS};
 use crate::model::clock::{DAY_MS, Millis};
 
 const WEEKDAYS: [&str; 7] =
@@ -121,7 +121,7 @@ fn weekday(name: &str) -> Option<i64> {
 }
 
 fn nominal_day(at: Millis) -> Option<i64> {
-    Some(dates::numeric_date(at.rfc3339().get(..10)?)?.span()?.first)
+    Some(document_dates::numeric_date(at.rfc3339().get(..10)?)?.span()?.first)
 }
 
 /// Reads a number up to 99, in digits or, up to ten, in words.

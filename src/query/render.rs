@@ -9,7 +9,7 @@
 pub(crate) mod entry;
 pub(crate) mod file_tree;
 pub(crate) mod stats;
-pub(crate) mod written_nodes;
+pub(crate) mod write_confirmation;
 
 use std::borrow::Cow;
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::budget_filling::{AnswerBuilder, AnswerText, TruncationMode};
+use super::budget_filling::{AnswerBuilder, FinishedAnswer, TruncationMode};
 use super::query_parser::{self, ParsedQuery};
 use super::ranked_hits::{CANDIDATES_MAX, RankedHits, SearchHit, ranked_hits};
 use super::{
@@ -280,7 +280,7 @@ fn texts(
         let Some((shown, text)) = texts.get(&hit.head.key) else { break };
         filling.take(at, TextEntry::with_text(&hit.head, text, shown), text, cutting);
     }
-    let AnswerText { mut text, chosen, cut } = filling.finish();
+    let FinishedAnswer { mut text, chosen, cut } = filling.finish();
     let mut prices: Vec<u32> = hits.iter().map(|it| it.head.tokens).collect();
     found.price_unread(&mut prices);
     let tokens_left_out = left_out(&prices, &chosen);

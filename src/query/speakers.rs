@@ -6,7 +6,7 @@
 //! This module does no IO.
 
 use super::candidates::NodeMatch;
-use super::stemmed_text::{Stem, StemmedText};
+use super::stems_for_ranking::{StemHash, StemmedText};
 
 /// Texts that a word begins, at least, before it is a speaker.
 const SPOKEN_MIN: usize = 2;
@@ -18,13 +18,13 @@ const ASKS: f64 = 0.6;
 /// The speakers that a question names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AskedSpeakers {
-    names: Vec<Stem>,
+    names: Vec<StemHash>,
 }
 
 impl AskedSpeakers {
     /// Returns the speakers among the words of a question, by its matches.
-    pub(super) fn of(words: &[Stem], matches: &[NodeMatch]) -> AskedSpeakers {
-        let speaks = |it: &Stem| {
+    pub(super) fn of(words: &[StemHash], matches: &[NodeMatch]) -> AskedSpeakers {
+        let speaks = |it: &StemHash| {
             let spoken = matches.iter().filter(|text| text.bag.lead_stems().contains(it));
             SPOKEN_MIN <= spoken.take(SPOKEN_MIN).count()
         };

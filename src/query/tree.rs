@@ -14,7 +14,7 @@ use super::{Answer, Error, OutputFormat, budget_enforcement, facts, node_by_id};
 use crate::query::render::{self, FileNameVisibility, NodeLineFields};
 use crate::store::NodeKey;
 use crate::store::reader::{
-    ArchivedVisibility, NodeSummary, Reader, SiblingsAfterPage, SubtreeSize,
+    ArchivedVisibility, NodeSummary, Reader, SiblingRangeAfterPage, SubtreeSize,
 };
 use crate::text::tokens;
 
@@ -63,7 +63,7 @@ struct OutlineBuilder<'a> {
     items: Vec<TreeItem>,
     roots: Vec<usize>,
     /// Roots after those that were read.
-    rest: SiblingsAfterPage,
+    rest: SiblingRangeAfterPage,
     /// The folds of the last drawing: the parent's id, and the size.
     folds: Vec<(Option<String>, SubtreeSize)>,
     /// Sizes of folds, by parent and number of hidden children. Nodes are shown and hidden in one
@@ -80,7 +80,7 @@ struct TreeItem {
     temperature: f64,
     children: Vec<usize>,
     /// Children after those that were read.
-    rest: SiblingsAfterPage,
+    rest: SiblingRangeAfterPage,
     is_shown: bool,
 }
 
@@ -97,7 +97,7 @@ impl OutlineBuilder<'_> {
             attended: reader.attended()?,
             items: Vec::new(),
             roots: Vec::new(),
-            rest: SiblingsAfterPage::Nothing,
+            rest: SiblingRangeAfterPage::Nothing,
             folds: Vec::new(),
             counted: HashMap::new(),
         };
@@ -137,7 +137,7 @@ impl OutlineBuilder<'_> {
             depth: up.map_or(0, |up| self.items[up].depth + 1),
             turn: 0,
             children: Vec::new(),
-            rest: SiblingsAfterPage::Nothing,
+            rest: SiblingRangeAfterPage::Nothing,
             is_shown: false,
         });
         match up {
@@ -151,7 +151,7 @@ impl OutlineBuilder<'_> {
         let mut heads = self.reader.roots(self.archived, n_max.saturating_add(1))?;
         if n_max < heads.len() {
             heads.truncate(n_max);
-            self.rest = SiblingsAfterPage::Roots(n_max);
+            self.rest = SiblingRangeAfterPage::Roots(n_max);
         }
         let mut turn = 0;
         let mut last_file = None;
@@ -170,7 +170,7 @@ impl OutlineBuilder<'_> {
         if n_max < heads.len() {
             heads.truncate(n_max);
             let last = heads.last().map_or(i64::MAX, |it| it.position);
-            self.items[up].rest = SiblingsAfterPage::Children(key, last);
+            self.items[up].rest = SiblingRangeAfterPage::Children(key, last);
         }
         for head in heads {
             self.add(head, Some(up));
@@ -217,7 +217,7 @@ impl OutlineBuilder<'_> {
                 None => (&mut n_hidden_roots, self.rest),
             };
             *left -= 1;
-            if *left == 0 && rest == SiblingsAfterPage::Nothing {
+            if *left == 0 && rest == SiblingRangeAfterPage::Nothing {
                 budget_left.n_folds -= 1;
             }
             for &child in &self.items[at].children {
@@ -294,7 +294,7 @@ impl OutlineBuilder<'_> {
             .filter(|it| !it.is_shown)
             .map(|it| &it.head)
             .collect();
-        if hidden.is_empty() && rest == SiblingsAfterPage::Nothing {
+        if hidden.is_empty() && rest == SiblingRangeAfterPage::Nothing {
             return Ok(());
         }
         let keys: Vec<NodeKey> = hidden.iter().map(|it| it.key).collect();

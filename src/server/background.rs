@@ -6,5 +6,5 @@ pub(crate) mod consolidation;
 pub(crate) mod heat_tick;
 pub(crate) mod rescan;
 pub(crate) mod resource_notifications;
-pub(crate) mod session_writer;
+pub(crate) mod session_history_writer;
 pub(crate) mod vectors;

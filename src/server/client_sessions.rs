@@ -1,13 +1,14 @@
 //! Client sessions, present and past, as values: time is an argument, and there is no IO.
 //!
-//! The [`Registry`] takes the requests of clients and lists the present sessions. Changes leave it
-//! as [`SessionLedgerEntry`]s, the lines of the ledger; a [`ClientLedger`] summarizes all lines of
-//! one client. The statements of a client about itself are unverified.
+//! The [`LiveSessionRegistry`] takes the requests of clients and lists the present sessions.
+//! Changes leave it as [`ClientSessionRecord`]s, the lines of the ledger; a
+//! [`PastSessionsOfClient`] summarizes all lines of one client. The statements of a client about
+//! itself are unverified.
 
 pub(crate) mod recorder;
 
-mod registry;
-mod session_ledger;
+mod live_session_registry;
+mod past_sessions_of_client;
 #[cfg(test)]
 mod tests;
 
@@ -15,12 +16,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::identity::{ContentHash, base62};
 
-pub(crate) use registry::{
-    EndedSessionFate, LiveSession, ObservedRequest, ProcessTransport, Registry, SessionChangeFilter,
+pub(crate) use live_session_registry::{
+    EndedSessionRetention, LiveSession, LiveSessionRegistry, ObservedRequest, ProcessTransport,
+    SessionChangeUrgency,
 };
 #[cfg(any(test, fuzzing))]
-pub(crate) use session_ledger::LEDGER_LINE_BYTES_MAX;
-pub(crate) use session_ledger::{ClientHistory, ClientLedger, SessionLedgerEntry, each_line};
+pub(crate) use past_sessions_of_client::LEDGER_LINE_BYTES_MAX;
+pub(crate) use past_sessions_of_client::{
+    ClientSessionRecord, ClientSessionTotals, PastSessionsOfClient, each_line,
+};
 
 /// Maximum characters of a client's name in the name of its file.
 const SLUG_CHARS_MAX: usize = 40;

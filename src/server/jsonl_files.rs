@@ -5,15 +5,15 @@
 //!
 //! | files | contents |
 //! |---|---|
-//! | `sessions/NAME-HASH.jsonl` | the [`ClientLedgers`] of one client, one line a session |
+//! | `sessions/NAME-HASH.jsonl` | [`SessionHistoryFiles`]: a client each, a line a session |
 //! | `logs/ID.log` | the activity of one session, if enabled: [`SessionLogs`] |
 //! | `rescan.jsonl` | the results of scans, if enabled: a [`JsonlSink`] |
 
-mod client_ledgers;
 mod confined_folder;
-mod session_logs;
+mod session_call_logs;
+mod session_history_files;
 mod sink;
 
-pub(crate) use client_ledgers::ClientLedgers;
-pub(crate) use session_logs::{SessionLogRecord, SessionLogs};
+pub(crate) use session_call_logs::{SessionLogRecord, SessionLogs};
+pub(crate) use session_history_files::SessionHistoryFiles;
 pub(crate) use sink::JsonlSink;

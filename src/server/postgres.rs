@@ -5,6 +5,7 @@
 //! going on.
 
 mod connection;
+mod connection_error;
 pub(crate) mod follower;
 #[cfg(test)]
 mod misbehaving_servers;
@@ -15,7 +16,6 @@ mod space_url;
 mod statements;
 mod timed_socket;
 mod tls;
-mod wire_error;
 
 #[cfg(any(test, fuzzing))]
 pub(crate) use connection::scripted::talk_to_scripted;

@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::background::rescan::SharedRescanStatus;
-use crate::memory::{ClientOrSessionNames, ServerFactKey, ServerFacts};
+use crate::memory::{ClientOrLogNames, ServerFactKey, ServerStatus};
 use crate::model::clock::Clock;
-use crate::server::client_sessions::{LiveSession, Registry};
-use crate::server::jsonl_files::{ClientLedgers, SessionLogs};
+use crate::server::client_sessions::{LiveSession, LiveSessionRegistry};
+use crate::server::jsonl_files::{SessionHistoryFiles, SessionLogs};
 use crate::server::log_buffer::LogBuffer;
 
 /// Read handles on the state of this process.
@@ -21,9 +21,9 @@ pub(crate) struct ServerFactSource {
     /// The latest records of the log.
     pub(crate) log_buffer: LogBuffer,
     /// The connected clients.
-    pub(crate) registry: Registry,
+    pub(crate) registry: LiveSessionRegistry,
     /// The recorded sessions.
-    pub(crate) history: ClientLedgers,
+    pub(crate) history: SessionHistoryFiles,
     /// The session logs, if enabled.
     pub(crate) logs: SessionLogs,
     /// The space, if the memory is shared.
@@ -50,7 +50,7 @@ impl ServerFactSource {
     }
 }
 
-impl ServerFacts for ServerFactSource {
+impl ServerStatus for ServerFactSource {
     fn fact(&self, fact: ServerFactKey<'_>) -> Result<Option<Value>, String> {
         let unread = |error: io::Error| format!("a file of `.remindb` was not read: {error}");
         Ok(match fact {
@@ -73,13 +73,13 @@ impl ServerFacts for ServerFactSource {
         self.registry.is_observer()
     }
 
-    fn names(&self, of: ClientOrSessionNames) -> Vec<String> {
+    fn names(&self, of: ClientOrLogNames) -> Vec<String> {
         // Unreadable files complete nothing.
         match of {
-            ClientOrSessionNames::Clients => {
+            ClientOrLogNames::Clients => {
                 self.history.clients().unwrap_or_default().into_iter().map(|it| it.hash).collect()
             }
-            ClientOrSessionNames::SessionLogs => {
+            ClientOrLogNames::SessionLogs => {
                 self.logs.index().unwrap_or_default().into_iter().map(|it| it.session_id).collect()
             }
         }

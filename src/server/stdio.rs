@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
-use super::client_worker_pool::ClientWorkerPool;
+use super::single_client_worker_pool::SingleClientWorkerPool;
 use super::{BackgroundTask, StopReason, StopSignal, ThreadGroup, join, spawn, work};
 use crate::mcp::rpc::{FrameReader, FrameResult};
 use crate::mcp::{Connection, FrameOutcome, Handler, Job, Outbox, OutgoingLine, Server};
@@ -55,7 +55,7 @@ pub(crate) fn serve_stdio<S: Handler>(
     let mut workers = ThreadGroup::default();
     let pool = {
         let (server, clock, outbox) = (Arc::clone(server), clock.clone(), outbox.clone());
-        ClientWorkerPool::start(&mut workers, WORKERS, JOBS_MAX, move |job| {
+        SingleClientWorkerPool::start(&mut workers, WORKERS, JOBS_MAX, move |job| {
             if let Some(line) = work(&server, &clock, job) {
                 outbox.send(line);
             }
@@ -94,7 +94,7 @@ struct StdioConnection<'a, S: Handler> {
     server: &'a Server<S>,
     connection: Connection,
     outbox: Outbox,
-    pool: ClientWorkerPool<Box<Job>>,
+    pool: SingleClientWorkerPool<Box<Job>>,
     lines: Sender<OutgoingLine>,
     wakes: Receiver<()>,
     interrupts: &'a Receiver<()>,

@@ -9,12 +9,12 @@ mod knowledge;
 mod layers;
 mod object_reader;
 mod providers;
-mod remind;
+mod remind_settings_mapping;
 #[cfg(test)]
 mod tests;
-mod typed_memories;
+mod typed_memory_retention;
 mod units;
-mod values;
+mod values_and_defaults;
 
 use std::fmt;
 
@@ -27,12 +27,12 @@ use object_reader::{ObjectReader, SignConstraint};
 #[cfg(feature = "providers")]
 pub(crate) use providers::ProviderKind;
 pub(crate) use providers::{ConsolidationSettings, ProviderSpec, ProvidersByJob};
-pub(crate) use remind::RemindUserConfig;
-pub(crate) use typed_memories::{MemoryRetentionLimits, TypedMemorySettings};
-pub(crate) use values::{
-    BudgetSettings, CompileSettings, Config, LogFileSettings, LogFormat, LogLevel, LogSettings,
-    RedactionSettings, RescanSettings, ResourceNotificationSettings, ServerSettings,
-    SessionLedgerSettings, TemperatureSettings, Transport,
+pub(crate) use remind_settings_mapping::RemindUserConfig;
+pub(crate) use typed_memory_retention::{MemoryRetentionLimits, TypedMemorySettings};
+pub(crate) use values_and_defaults::{
+    BudgetSettings, CompileSettings, Config, JsonlLogFileSettings, LogFormat, LogLevel,
+    LogSettings, RedactionSettings, RescanSettings, ResourceNotificationSettings, ServerSettings,
+    SessionHistoryFlushSettings, TemperatureSettings, Transport,
 };
 
 /// Path of the file in messages.
@@ -322,9 +322,9 @@ fn server(mut fields: ObjectReader) -> Result<ServerSettings, ConfigError> {
             debounce: debounce.unwrap_or(ResourceNotificationSettings::default().debounce),
             overrides,
         },
-        sessions: SessionLedgerSettings {
+        sessions: SessionHistoryFlushSettings {
             flush_interval: flush_interval
-                .unwrap_or(SessionLedgerSettings::default().flush_interval),
+                .unwrap_or(SessionHistoryFlushSettings::default().flush_interval),
         },
         rescan_files: log_files(fields.object("rescan_files")?)?,
     };
@@ -350,9 +350,9 @@ fn logging(mut fields: ObjectReader) -> Result<LogSettings, ConfigError> {
     fields.done().map(|()| logging)
 }
 
-fn log_files(mut fields: ObjectReader) -> Result<LogFileSettings, ConfigError> {
-    let default = LogFileSettings::default();
-    let log_files = LogFileSettings {
+fn log_files(mut fields: ObjectReader) -> Result<JsonlLogFileSettings, ConfigError> {
+    let default = JsonlLogFileSettings::default();
+    let log_files = JsonlLogFileSettings {
         enabled: fields.flag("enabled")?.unwrap_or(default.enabled),
         max_file_size: fields.size("max_file_size")?.unwrap_or(default.max_file_size),
     };

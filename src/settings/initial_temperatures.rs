@@ -161,13 +161,13 @@ enum JsonWithDuplicates {
 
 impl<'de> Deserialize<'de> for JsonWithDuplicates {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<JsonWithDuplicates, D::Error> {
-        deserializer.deserialize_any(DuplicateKeyVisitor)
+        deserializer.deserialize_any(DuplicateKeepingVisitor)
     }
 }
 
-struct DuplicateKeyVisitor;
+struct DuplicateKeepingVisitor;
 
-impl<'de> Visitor<'de> for DuplicateKeyVisitor {
+impl<'de> Visitor<'de> for DuplicateKeepingVisitor {
     type Value = JsonWithDuplicates;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

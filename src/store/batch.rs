@@ -7,7 +7,6 @@
 
 mod agent_edits;
 mod custom_views;
-mod derived_columns;
 mod facets;
 mod forgotten_imports;
 mod fts;
@@ -18,6 +17,7 @@ mod knowledge_lookup;
 mod known_entity_names;
 mod manual_edges;
 mod nodes;
+mod placement_columns;
 mod source_files;
 mod tombstones;
 mod typed_nodes;
@@ -28,7 +28,7 @@ use fts::IndexingTime;
 #[cfg(feature = "shared")]
 pub(in crate::store) use fts::merge_few;
 pub(in crate::store) use fts::{merge_many, merge_on};
-use inserts::InsertAwaitingChangeRow;
+use inserts::PendingChangeRow;
 pub(crate) use knowledge_lookup::RequestReceipt;
 use known_entity_names::KnownEntityNames;
 pub(crate) use manual_edges::{ManualEdgeTarget, UnrelateOutcome};
@@ -91,7 +91,7 @@ pub(crate) struct Batch<'a> {
     /// Whether the full-text index gets new nodes at once or later.
     indexing: IndexingTime<'a>,
     /// New nodes whose inserts are recorded later.
-    unrecorded: Vec<InsertAwaitingChangeRow>,
+    unrecorded: Vec<PendingChangeRow>,
     /// Whether large segments of the full-text index are lifted at the end.
     lifts_segments: bool,
     known_names: KnownEntityNames,
@@ -289,7 +289,7 @@ impl<'a> Batch<'a> {
         op: DiffOp,
         old: &NodeRecord,
         new_hash: Option<ContentHash>,
-        conflict: OverlayReplaced,
+        conflict: AgentEditOverwritten,
     ) -> Result<(), StoreError> {
         // The node, its parent and its file still exist: their rows have the old values.
         static RECORD: SqlTemplate = SqlTemplate::new(
@@ -309,7 +309,7 @@ impl<'a> Batch<'a> {
         self.record_waiting_inserts()?;
         let (snapshot, seq) = self.next_diff()?;
         let hash = new_hash.map(|it| it.to_string());
-        let conflict = conflict == OverlayReplaced::Yes;
+        let conflict = conflict == AgentEditOverwritten::Yes;
         self.tx.run(
             RECORD.text(),
             params![snapshot, seq, op.as_str(), hash, conflict, old.key.0],
@@ -409,7 +409,7 @@ impl DiffOp {
 
 /// Whether a file's new text replaced an agent's overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OverlayReplaced {
+enum AgentEditOverwritten {
     No,
     Yes,
 }

@@ -20,7 +20,7 @@ const LOCK_PAGE_AT: u64 = 0x4000_0000;
 
 /// The committed pages of a log.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct CommittedWalPages {
+pub(super) struct CommittedWalPageNumbers {
     /// The numbers that distinguish this log from the one before it in the same file.
     pub(super) salts: [u8; 8],
     page_bytes: u64,
@@ -29,10 +29,10 @@ pub(super) struct CommittedWalPages {
     pages: BTreeSet<u64>,
 }
 
-impl CommittedWalPages {
+impl CommittedWalPageNumbers {
     /// Reads the heads of all frames; `None` where the log has no commit. The caller holds the
     /// write lock, so that the log does not begin anew meanwhile.
-    pub(super) fn read(log: &Path) -> io::Result<Option<CommittedWalPages>> {
+    pub(super) fn read(log: &Path) -> io::Result<Option<CommittedWalPageNumbers>> {
         let mut log = File::open(log)?;
         let mut head = [0; HEAD_BYTES];
         if !is_read(&mut log, &mut head)? {
@@ -41,7 +41,7 @@ impl CommittedWalPages {
         let salts: [u8; 8] = std::array::from_fn(|nth| head[16 + nth]);
         let page_bytes = number(&head, 8);
         let mut logged =
-            CommittedWalPages { salts, page_bytes, n_pages: 0, pages: BTreeSet::new() };
+            CommittedWalPageNumbers { salts, page_bytes, n_pages: 0, pages: BTreeSet::new() };
         let mut uncommitted = Vec::new();
         let mut frame = [0; FRAME_HEAD_BYTES];
         // Behind the last frame of this log there may be some of an earlier one.

@@ -21,8 +21,8 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 pub(super) use hard_links::check_links;
 use hard_links::{check_names, n_names};
 
-use super::committed_wal_pages::CommittedWalPages;
-use super::wal_check::with_suffix;
+use super::committed_wal_pages::CommittedWalPageNumbers;
+use super::missing_wal_check::with_suffix;
 use super::{ErrorContext, StoreError};
 
 /// The suffixes of the names, in the order of [`DatabaseInodes`].
@@ -81,7 +81,7 @@ enum WalCheckMoment {
 
 /// The result of a look at the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum WalCheckResult {
+enum WalTruncationCheckResult {
     /// It is as SQLite left it; its salts, unless it is empty.
     Whole(Option<[u8; 8]>),
     /// It was shortened from outside.
@@ -102,7 +102,7 @@ struct Inode {
 
 /// A change of the names while the files were open; the number is that of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum NameChange {
+enum FileReplacedOrUnlinked {
     /// The database is gone or empty, or another file has the name of one of the three.
     ///
     /// Other processes may have written there.
@@ -118,24 +118,24 @@ fn salts(head: &[u8; LOG_HEAD]) -> [u8; 8] {
     [a, b, c, d, e, f, g, h]
 }
 
-impl NameChange {
-    fn between(opened: DatabaseInodes, now: DatabaseInodes) -> Option<NameChange> {
+impl FileReplacedOrUnlinked {
+    fn between(opened: DatabaseInodes, now: DatabaseInodes) -> Option<FileReplacedOrUnlinked> {
         if opened == now {
             return None;
         }
         let is_other = |nth: usize| now[nth] != opened[nth] && (nth == 0 || now[nth].is_some());
         Some(match (0..3).find(|&nth| is_other(nth)) {
-            Some(nth) => NameChange::Replaced(nth),
-            None if now[1].is_none() => NameChange::LogUnlinked,
-            None => NameChange::IndexUnlinked,
+            Some(nth) => FileReplacedOrUnlinked::Replaced(nth),
+            None if now[1].is_none() => FileReplacedOrUnlinked::LogUnlinked,
+            None => FileReplacedOrUnlinked::IndexUnlinked,
         })
     }
 
     fn file(self) -> usize {
         match self {
-            NameChange::Replaced(nth) => nth,
-            NameChange::LogUnlinked => 1,
-            NameChange::IndexUnlinked => 2,
+            FileReplacedOrUnlinked::Replaced(nth) => nth,
+            FileReplacedOrUnlinked::LogUnlinked => 1,
+            FileReplacedOrUnlinked::IndexUnlinked => 2,
         }
     }
 }
@@ -170,9 +170,9 @@ impl OpenedFiles {
         if let Some(database) = &found[0] {
             check_names(&self.path, n_names(database))?;
         }
-        let moment = match NameChange::between(self.opened, inodes(&found)) {
+        let moment = match FileReplacedOrUnlinked::between(self.opened, inodes(&found)) {
             None => WalCheckMoment::BeforeWrite,
-            Some(NameChange::LogUnlinked) => {
+            Some(FileReplacedOrUnlinked::LogUnlinked) => {
                 self.put_back_or_warn();
                 self.check()?;
                 WalCheckMoment::Other
@@ -180,9 +180,9 @@ impl OpenedFiles {
             Some(change) => return Err(StoreError::Moved { path: self.name(change.file()) }),
         };
         let cut = match self.log_state(moment) {
-            WalCheckResult::Cut => 1,
-            WalCheckResult::Whole(salts) if self.is_cut_locked(salts) => 0,
-            WalCheckResult::Whole(_) => return Ok(()),
+            WalTruncationCheckResult::Cut => 1,
+            WalTruncationCheckResult::Whole(salts) if self.is_cut_locked(salts) => 0,
+            WalTruncationCheckResult::Whole(_) => return Ok(()),
         };
         Err(StoreError::Moved { path: self.name(cut) })
     }
@@ -201,27 +201,30 @@ impl OpenedFiles {
     /// tells, it cannot.
     pub(super) fn may_copy(&self) -> bool {
         self.change().is_none()
-            && self.log_state(WalCheckMoment::Other) != WalCheckResult::Cut
+            && self.log_state(WalCheckMoment::Other) != WalTruncationCheckResult::Cut
             && !self.is_shorter()
     }
 
     /// Checks that the last commit of `conn` is in files with names; the error means that it may be
     /// lost.
     pub(crate) fn confirm(&self, conn: &Connection) -> Result<(), StoreError> {
-        let unkept = |change: NameChange| StoreError::Unkept { path: self.name(change.file()) };
+        let unkept =
+            |change: FileReplacedOrUnlinked| StoreError::Unkept { path: self.name(change.file()) };
         match self.change() {
-            None | Some(NameChange::IndexUnlinked) => {
+            None | Some(FileReplacedOrUnlinked::IndexUnlinked) => {
                 match self.cut_file(WalCheckMoment::AfterWrite, conn).unwrap_or(Some(0)) {
                     Some(nth) => Err(StoreError::Unkept { path: self.name(nth) }),
                     None => Ok(()),
                 }
             }
-            Some(NameChange::LogUnlinked) => {
+            Some(FileReplacedOrUnlinked::LogUnlinked) => {
                 let lock = Transaction::new_unchecked(conn, TransactionBehavior::Immediate);
-                let Ok(_lock) = lock else { return Err(unkept(NameChange::LogUnlinked)) };
+                let Ok(_lock) = lock else {
+                    return Err(unkept(FileReplacedOrUnlinked::LogUnlinked));
+                };
                 match self.change() {
                     None => Ok(()),
-                    Some(NameChange::LogUnlinked) if self.put_back_or_warn() => Ok(()),
+                    Some(FileReplacedOrUnlinked::LogUnlinked) if self.put_back_or_warn() => Ok(()),
                     Some(change) => Err(unkept(change)),
                 }
             }
@@ -236,7 +239,7 @@ impl OpenedFiles {
         if change.is_none() && matches!(self.cut_file(WalCheckMoment::Other, conn), Ok(None)) {
             return;
         }
-        if change == Some(NameChange::LogUnlinked)
+        if change == Some(FileReplacedOrUnlinked::LogUnlinked)
             && let Err(error) = self.confirm(conn)
         {
             log::error!("{error}");
@@ -252,7 +255,7 @@ impl OpenedFiles {
         moment: WalCheckMoment,
         conn: &Connection,
     ) -> Result<Option<usize>, StoreError> {
-        if self.log_state(moment) == WalCheckResult::Cut {
+        if self.log_state(moment) == WalTruncationCheckResult::Cut {
             return Ok(Some(1));
         }
         if !self.is_shorter() {
@@ -261,8 +264,8 @@ impl OpenedFiles {
         let lock = Transaction::new_unchecked(conn, TransactionBehavior::Immediate);
         let _lock = lock.doing("look whether the database is whole")?;
         Ok(match self.log_state(WalCheckMoment::Other) {
-            WalCheckResult::Cut => Some(1),
-            WalCheckResult::Whole(salts) => self.is_cut_locked(salts).then_some(0),
+            WalTruncationCheckResult::Cut => Some(1),
+            WalTruncationCheckResult::Whole(salts) => self.is_cut_locked(salts).then_some(0),
         })
     }
 
@@ -288,7 +291,7 @@ impl OpenedFiles {
             return false;
         }
         // What cannot be read says nothing.
-        let logged = CommittedWalPages::read(&self.name(1)).unwrap_or(None);
+        let logged = CommittedWalPageNumbers::read(&self.name(1)).unwrap_or(None);
         let n_bytes = self.database_bytes();
         let is_whole = match &logged {
             Some(logged) => logged.complete(n_bytes),
@@ -312,17 +315,19 @@ impl OpenedFiles {
     ///
     /// The first commit to a log that begins anew may cut what the one before left. So a length
     /// counts after a write to a log that had begun before.
-    fn log_state(&self, moment: WalCheckMoment) -> WalCheckResult {
+    fn log_state(&self, moment: WalCheckMoment) -> WalTruncationCheckResult {
         // Other threads note a later state meanwhile otherwise.
         let mut known = lock(&self.log);
-        let Some((head, n_bytes)) = self.log_head() else { return WalCheckResult::Whole(None) };
+        let Some((head, n_bytes)) = self.log_head() else {
+            return WalTruncationCheckResult::Whole(None);
+        };
         if ![LOG_MAGIC, LOG_MAGIC_BIG].contains(&[head[0], head[1], head[2], head[3]]) {
-            return WalCheckResult::Cut;
+            return WalTruncationCheckResult::Cut;
         }
         let salts = salts(&head);
         match (&mut *known, moment) {
             (Some(mark), _) if mark.salts == salts && n_bytes < mark.n_bytes => {
-                return WalCheckResult::Cut;
+                return WalTruncationCheckResult::Cut;
             }
             (Some(mark), WalCheckMoment::AfterWrite) if mark.salts == salts => {
                 mark.n_bytes = n_bytes
@@ -331,7 +336,7 @@ impl OpenedFiles {
             (mark, WalCheckMoment::BeforeWrite) => *mark = Some(WalExtent { salts, n_bytes: 0 }),
             _ => (),
         }
-        WalCheckResult::Whole(Some(salts))
+        WalTruncationCheckResult::Whole(Some(salts))
     }
 
     /// Returns what the log begins with, and its length; `None` where it is empty.
@@ -346,8 +351,8 @@ impl OpenedFiles {
         (4 <= n_read).then_some((head, n_bytes))
     }
 
-    fn change(&self) -> Option<NameChange> {
-        NameChange::between(self.opened, inodes(&self.look()))
+    fn change(&self) -> Option<FileReplacedOrUnlinked> {
+        FileReplacedOrUnlinked::between(self.opened, inodes(&self.look()))
     }
 
     /// Looks up the three names.

@@ -5,23 +5,23 @@
 //! them in the same transaction and reads nothing else, so that the cost of a write follows what it
 //! changed. New rows have ascending keys: the first key identifies them all and takes no memory.
 
-pub(crate) mod check;
-mod file_aliases;
-mod inserted_rows;
+pub(crate) mod consistency_check;
+mod newly_added_target_names;
 mod rebuild;
 mod resolution;
-mod targets;
+mod stored_file_names;
+mod target_lookup;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use file_aliases::{file_names, name_file, path_of};
-use inserted_rows::KeyWatermarks;
+use newly_added_target_names::KeyWatermarks;
 pub(crate) use rebuild::{read_again, read_all};
 pub(crate) use resolution::resolve_rows;
-use resolution::{PendingRefCollector, compare_target, resolve_all};
+use resolution::{RefsAwaitingNameFinder, compare_target, resolve_all};
 use rusqlite::{Connection, Row, params};
-use targets::DatabaseLinkIndex;
-pub(super) use targets::{file_head, ids};
+use stored_file_names::{file_names, name_file, path_of};
+use target_lookup::DatabaseLinkIndex;
+pub(super) use target_lookup::{file_head, ids};
 
 use super::{ErrorContext, FileId, NodeKey, PreparedStatements, StoreError};
 use crate::ingest::parse::link;
@@ -276,11 +276,11 @@ impl DirtyRefs {
         }
         let DirtyRefs { newest, names, mut references, .. } = self;
         let (found, filter) = (&mut references, None);
-        let mut wanting = PendingRefCollector { conn, newest: newest.reference, found, filter };
+        let mut wanting = RefsAwaitingNameFinder { conn, newest: newest.reference, found, filter };
         for name in names {
             wanting.add(name)?;
         }
-        inserted_rows::name_new_files(&mut wanting, newest)?;
+        newly_added_target_names::name_new_files(&mut wanting, newest)?;
         references.retain(|it| *it <= newest.reference);
         resolve_all(conn, references, newest.reference)
     }

@@ -8,7 +8,6 @@
 mod archive_candidates;
 mod browse;
 mod browse_sum_cache;
-mod change_counters;
 mod custom_views;
 mod deadline;
 mod edges;
@@ -20,6 +19,7 @@ mod knowledge;
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
 pub(crate) mod memory_builder_testing;
+mod memory_change_counters;
 mod omitted_subtree_size;
 mod population_state;
 mod process_leases;
@@ -55,7 +55,7 @@ pub(crate) use fts_hits::{
 pub(crate) use history::SnapshotRange;
 pub(super) use knowledge::disputes_what_is_over;
 pub(crate) use knowledge::{KnowledgeChange, KnowledgeRow, TypedEdge};
-pub(crate) use omitted_subtree_size::{SiblingsAfterPage, SubtreeSize};
+pub(crate) use omitted_subtree_size::{SiblingRangeAfterPage, SubtreeSize};
 pub(crate) use stats::{FileSummary, Stats};
 pub(crate) use streamed_listings::TreeRow;
 pub(crate) use texts_with_breadcrumbs::TextWithBreadcrumb;
@@ -63,9 +63,9 @@ pub(crate) use typed_nodes::{
     AccessStats, FieldFilter, FilterValue, TypedNode, read_access, unreadable,
 };
 pub(crate) use vectors::TextWithoutVector;
-pub(crate) use {browse_sum_cache::FileSums, change_counters::ChangeCounters};
+pub(crate) use {browse_sum_cache::FileSums, memory_change_counters::MemoryChangeCounters};
 pub(crate) use {
-    population_state::PopulationState, read_or_pinned_nodes::ReadOrPinnedNode,
+    population_state::PopulationState, read_or_pinned_nodes::UsedNodeWithHeat,
     stats_cache::SumCache,
 };
 

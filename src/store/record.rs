@@ -13,7 +13,7 @@ use crate::model::file_stat::FileStat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::memory_fingerprint::NodeState;
 use crate::model::tree::{ContentFormat, Node, NodeType};
-use crate::text::index_terms::index_terms;
+use crate::text::supplementary_index_terms::index_terms;
 
 /// Tokens of the largest text: as many as the bytes of the largest value that is written.
 const TEXT_TOKENS_MAX: u32 = 512 * 1024 * 1024;
@@ -109,7 +109,7 @@ pub(crate) struct NodeData<'a> {
 
 /// The tombstone of a node that a file contains and an agent forgot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Tombstone {
+pub(crate) struct ForgottenNodeTombstone {
     /// Id of the forgotten node.
     pub(crate) id: NodeId,
     /// Its former parent, which may be forgotten, too.

@@ -8,13 +8,13 @@
 //! A [`Sequencer`] keeps the log; the shell hands it in.
 
 mod change_recorder;
+mod divergence_check;
 #[cfg(test)]
 pub(crate) mod in_process_sequencer;
 mod log_applier;
 mod log_entry;
-mod log_position;
+mod replica_row;
 mod sequencer;
-mod standing;
 mod table_scopes;
 #[cfg(test)]
 mod tests;
@@ -24,39 +24,39 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, Transaction};
 
+pub(crate) use divergence_check::check_standing;
 #[cfg(any(test, fuzzing))]
 pub(crate) use log_entry::rewrite_part;
 pub(crate) use log_entry::{LogHash, LogPart};
-pub(crate) use log_position::{
+pub(crate) use replica_row::{
     LogPosition, Replica, become_replica, leave_space, replica_of, set_space_url,
 };
 pub(crate) use sequencer::{LogTransaction, Sequencer, SpaceHead};
-pub(crate) use standing::check_standing;
 
 use super::checkpoint::WriteAheadLog;
 use super::commit_outcome::commit;
 use super::file_identity_check::OpenedFiles;
-use super::root_names::{name_other_roots, name_root, root_name_at};
-use super::write_lock::begin_write;
+use super::portable_root_names::{name_other_roots, name_root, root_name_at};
+use super::write_transaction::begin_write;
 use super::{
     ErrorContext, PreparedStatements, SharedError, StoreError, busy_handler, connection, schema,
     source_files,
 };
 use change_recorder::ChangeRecorder;
+use divergence_check::refuse_unpublished;
 use log_applier::LogApplier;
 use log_entry::EntryHasher;
-use standing::refuse_unpublished;
 
 /// Turns that a write takes until it is in step: others may publish an image in between.
 const TURNS_MAX: usize = 4;
 
 /// Names the root at a path, the same on every machine.
-pub(crate) type RootNameFn = dyn Fn(&Path) -> String + Send + Sync;
+pub(crate) type PortableRootNameFn = dyn Fn(&Path) -> String + Send + Sync;
 
 /// The part of a writer that shares its memory.
 pub(crate) struct WriterReplication {
     sequencer: Arc<dyn Sequencer>,
-    namer: Box<RootNameFn>,
+    namer: Box<PortableRootNameFn>,
     recorder: ChangeRecorder,
     applier: Mutex<Connection>,
     file_identity: Arc<OpenedFiles>,
@@ -72,7 +72,7 @@ impl WriterReplication {
         path: &Path,
         (log, file_identity): (&WriteAheadLog, &Arc<OpenedFiles>),
         sequencer: Arc<dyn Sequencer>,
-        namer: Box<RootNameFn>,
+        namer: Box<PortableRootNameFn>,
     ) -> Result<WriterReplication, StoreError> {
         // A write uses some of the statements of recording beside all of its own.
         conn.set_prepared_statement_cache_capacity(256);
@@ -239,7 +239,7 @@ impl WriterReplication {
                 commit(tx, "commit a write")?;
             }
             Some(end) => {
-                log_position::move_to(&tx, &end.place)?;
+                replica_row::move_to(&tx, &end.place)?;
                 turn.commit(&end).map_err(StoreError::from)?;
                 // From here on the write is kept: what this file lacks comes from the log.
                 if let Err(error) = commit(tx, "commit a write") {
@@ -341,7 +341,7 @@ impl WriterReplication {
         let tx = begin_write(conn, "begin an image")?;
         self.file_identity.check_locked()?;
         append_image(&tx, &self.sequencer, &place, &mut *turn)?;
-        log_position::move_to(&tx, &place)?;
+        replica_row::move_to(&tx, &place)?;
         self.recorder.forget(&tx)?;
         turn.commit(&SpaceHead { place, schema: own })?;
         commit(tx, "commit the place in the log")?;
@@ -369,7 +369,7 @@ pub(super) fn compile_lease(root: &str) -> String {
 pub(super) fn publish_space(
     conn: &Connection,
     sequencer: &Arc<dyn Sequencer>,
-    namer: &RootNameFn,
+    namer: &PortableRootNameFn,
     mut turn: Box<dyn LogTransaction + '_>,
 ) -> Result<(), StoreError> {
     let tx = begin_write(conn, "begin to publish the memory")?;

@@ -13,14 +13,14 @@ use super::batch::{merge_many, merge_on};
 use super::checkpoint::{LONG_PAGES, LONG_PAGES_OF_HASTE};
 use super::commit_outcome::commit;
 use super::file_identity_check::OpenedFiles;
+#[cfg(feature = "shared")]
+use super::portable_root_names;
 use super::replica_mark::refuse_replica;
 #[cfg(feature = "shared")]
 use super::replication::{
-    self, LogPosition, LogTransaction, RootNameFn, Sequencer, WriterReplication,
+    self, LogPosition, LogTransaction, PortableRootNameFn, Sequencer, WriterReplication,
 };
-#[cfg(feature = "shared")]
-use super::root_names;
-use super::write_lock::begin_write;
+use super::write_transaction::begin_write;
 use super::write_waiters::WriteWaitAnnouncement;
 use super::{
     Batch, ChangedNodeCounts, ErrorContext, FileId, FileRow, IfMissing, Root, RootId, StoreError,
@@ -201,7 +201,7 @@ impl Writer {
     pub(crate) fn share(
         &mut self,
         sequencer: Arc<dyn Sequencer>,
-        namer: Box<RootNameFn>,
+        namer: Box<PortableRootNameFn>,
     ) -> Result<(), StoreError> {
         let files = (&*self.log, &self.file_identity);
         let sharing = WriterReplication::attach(&self.lock(), &self.path, files, sequencer, namer)?;
@@ -214,7 +214,7 @@ impl Writer {
     pub(crate) fn publish_space(
         &self,
         sequencer: &Arc<dyn Sequencer>,
-        namer: &RootNameFn,
+        namer: &PortableRootNameFn,
         turn: Box<dyn LogTransaction + '_>,
     ) -> Result<(), StoreError> {
         replication::publish_space(&self.lock(), sequencer, namer, turn)
@@ -249,13 +249,13 @@ impl Writer {
     pub(crate) fn place_root(&self, folder: &Path) -> Result<(), StoreError> {
         let Some(sharing) = &self.sharing else { return Ok(()) };
         let conn = self.lock();
-        if !root_names::has_unplaced(&conn)? {
+        if !portable_root_names::has_unplaced(&conn)? {
             return Ok(());
         }
         sharing.write_local(&conn, |tx| {
             let folders = folder.ancestors().filter(|it| it.file_name().is_some());
             for path in folders.filter_map(Path::to_str) {
-                root_names::place_root(tx, path, &sharing.root_name(path))?;
+                portable_root_names::place_root(tx, path, &sharing.root_name(path))?;
             }
             Ok(())
         })

@@ -8,7 +8,7 @@ use crate::model::clock::Clock;
 use crate::query::OutputFormat;
 use crate::query::render::{to_label, to_one_line, to_value};
 use crate::store::{ColdNode, ColdNodesOffer};
-use crate::text::json_control_escaping::json_text;
+use crate::text::terminal_safe_json::json_text;
 use crate::text::tokens;
 
 /// The logger of the notice.

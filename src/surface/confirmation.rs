@@ -9,10 +9,10 @@ use crate::mcp::{Args, CallContext, ElicitResult, HandlerError};
 use crate::memory::{Error, Memory};
 use crate::query;
 use crate::query::render::to_name;
-use crate::store::reader::{ArchivedVisibility, SiblingsAfterPage};
+use crate::store::reader::{ArchivedVisibility, SiblingRangeAfterPage};
 
 /// Returns the question before a call; `None` when it removes little.
-pub(crate) type ConfirmQuestionFn = fn(&Memory, &Args) -> Result<Option<String>, Error>;
+pub(crate) type BuildConfirmationQuestionFn = fn(&Memory, &Args) -> Result<Option<String>, Error>;
 
 /// Nodes that an agent may remove at once without a question.
 const UNASKED_NODES_MAX: u32 = 10;
@@ -46,7 +46,7 @@ pub(super) fn forget(memory: &Memory, args: &Args) -> Result<Option<String>, Err
     let id = args.text("node_id").unwrap_or_default();
     let asked = memory.read(|reader| -> Result<_, Error> {
         let head = query::node_by_id(reader, id)?;
-        let (top, rest) = ([head.key], SiblingsAfterPage::Nothing);
+        let (top, rest) = ([head.key], SiblingRangeAfterPage::Nothing);
         let extent =
             reader.subtree_size(&top, rest, ArchivedVisibility::Shown, COUNTED_NODES_MAX)?;
         Ok((head.label, extent))

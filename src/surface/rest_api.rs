@@ -12,7 +12,7 @@ mod writing;
 
 use serde_json::{Map, Value, json};
 
-use crate::mcp::{RestBody, RestReply, RestRequest};
+use crate::mcp::{RestReply, RestReplyBody, RestRequest};
 use crate::memory::knowledge::{LIST_DEFAULT, LIST_MAX, RecordPageRequest};
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Memory, ReadOnlyMemory};
@@ -190,7 +190,7 @@ pub(super) fn answer(context: &RestContext<'_>, request: &RestRequest) -> RestRe
         Err(RestError { status, error, more }) => {
             let mut document = Map::from_iter([("error".to_owned(), error.into())]);
             document.extend(more);
-            let body = RestBody::Document(document.into());
+            let body = RestReplyBody::Document(document.into());
             RestReply { status: status.unwrap_or(path.wrong), body, allowed: None }
         }
     }
@@ -200,20 +200,20 @@ fn run(
     context: &RestContext<'_>,
     path: &RestRoute,
     asked: &RestArgs<'_>,
-) -> Result<RestBody, RestError> {
+) -> Result<RestReplyBody, RestError> {
     let memory = || {
         let why = "this server only shows the memory; `remindb serve` changes it, too";
         context.memory.ok_or_else(|| RestError::new(403, why))
     };
     match path.run {
-        RestRunner::Read(read) => read(context, asked).map(RestBody::Document),
-        RestRunner::Change(change) => change(memory()?, asked).map(RestBody::Document),
-        RestRunner::Talk(talk) => talk(memory()?, asked).map(RestBody::Events),
+        RestRunner::Read(read) => read(context, asked).map(RestReplyBody::Document),
+        RestRunner::Change(change) => change(memory()?, asked).map(RestReplyBody::Document),
+        RestRunner::Talk(talk) => talk(memory()?, asked).map(RestReplyBody::Events),
     }
 }
 
 fn refuse(status: u16, why: impl Into<String>) -> RestReply {
-    let body = RestBody::Document(json!({"error": why.into()}));
+    let body = RestReplyBody::Document(json!({"error": why.into()}));
     RestReply { status, body, allowed: None }
 }
 

@@ -4,10 +4,10 @@
 pub(crate) mod compile;
 mod knowledge;
 mod memories;
-pub(crate) mod read;
+pub(crate) mod read_tools;
 pub(crate) mod relate;
-mod remind_compat;
-pub(crate) mod write;
+mod remind_tools;
+pub(crate) mod write_tools;
 
 use std::fmt;
 
@@ -113,10 +113,10 @@ const SETS: [NamedToolSet; 4] = [
     },
     NamedToolSet {
         name: "remind",
-        tables: &[remind_compat::TOOLS],
+        tables: &[remind_tools::TOOLS],
         only: None,
         prompts: &[],
-        instructions: remind_compat::INSTRUCTIONS,
+        instructions: remind_tools::INSTRUCTIONS,
     },
 ];
 
@@ -223,9 +223,9 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             BUDGET,
             CURSOR,
         ],
-        output: Some(read::changes_output),
+        output: Some(read_tools::changes_output),
         effect: ToolEffect::Reads,
-        run: ToolRunner::Read(read::delta),
+        run: ToolRunner::Read(read_tools::delta),
     },
     Tool {
         name: "MemoryDiff",
@@ -239,17 +239,17 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             BUDGET,
             CURSOR,
         ],
-        output: Some(read::changes_output),
+        output: Some(read_tools::changes_output),
         effect: ToolEffect::Reads,
-        run: ToolRunner::Read(read::diff),
+        run: ToolRunner::Read(read_tools::diff),
     },
     Tool {
         name: "MemoryFetch",
         description: "Returns a node's text, after as much around it as fits: {anchor: 'ID'}",
         args: &[ANCHOR, BUDGET, ArgSpec::integer("depth", "Levels; default 32"), DATES],
-        output: Some(read::nodes_output),
+        output: Some(read_tools::nodes_output),
         effect: ToolEffect::Reads,
-        run: ToolRunner::Read(read::fetch),
+        run: ToolRunner::Read(read_tools::fetch),
     },
     Tool {
         name: "MemoryFetchBatch",
@@ -270,9 +270,9 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             BUDGET,
             DATES,
         ],
-        output: Some(read::nodes_output),
+        output: Some(read_tools::nodes_output),
         effect: ToolEffect::Reads,
-        run: ToolRunner::Read(read::fetch_batch),
+        run: ToolRunner::Read(read_tools::fetch_batch),
     },
     Tool {
         name: "MemoryForget",
@@ -288,9 +288,9 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             )
             .or_text("strict"),
         ],
-        output: Some(write::forgotten_output),
+        output: Some(write_tools::forgotten_output),
         effect: ToolEffect::Edits,
-        run: ToolRunner::Confirmed(confirmation::forget, write::forget),
+        run: ToolRunner::Confirmed(confirmation::forget, write_tools::forget),
     },
     Tool {
         name: "MemoryHistory",
@@ -302,17 +302,17 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             BUDGET,
             CURSOR,
         ],
-        output: Some(read::history_output),
+        output: Some(read_tools::history_output),
         effect: ToolEffect::Reads,
-        run: ToolRunner::Read(read::history),
+        run: ToolRunner::Read(read_tools::history),
     },
     Tool {
         name: "MemoryPin",
         description: "Keeps a node that always matters from cooling: {node_id: 'ID'}",
         args: &[NODE_ID, ArgSpec::number("temperature", "Sets it; default as it is", 0.0, 1.0)],
-        output: Some(write::pinned_output),
+        output: Some(write_tools::pinned_output),
         effect: ToolEffect::Edits,
-        run: ToolRunner::Write(write::pin),
+        run: ToolRunner::Write(write_tools::pin),
     },
     Tool {
         name: "MemoryRelate",
@@ -343,9 +343,9 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             ArgSpec::number("weight_min", "", 0.0, WEIGHT_MAX).or_number(0.0),
             ARCHIVED,
         ],
-        output: Some(read::nodes_output),
+        output: Some(read_tools::nodes_output),
         effect: ToolEffect::Reads,
-        run: ToolRunner::Read(read::related),
+        run: ToolRunner::Read(read_tools::related),
     },
     Tool {
         name: "MemoryRollback",
@@ -361,9 +361,9 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             ]),
             ArgSpec::flag("drop_after", "Delete later snapshots"),
         ],
-        output: Some(write::rollback_output),
+        output: Some(write_tools::rollback_output),
         effect: ToolEffect::Destroys,
-        run: ToolRunner::Confirmed(confirmation::rollback, write::rollback),
+        run: ToolRunner::Confirmed(confirmation::rollback, write_tools::rollback),
     },
     Tool {
         name: "MemorySearch",
@@ -385,17 +385,17 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             DATES,
             LIMIT,
         ],
-        output: Some(read::hits_output),
+        output: Some(read_tools::hits_output),
         effect: ToolEffect::Reads,
-        run: ToolRunner::Read(read::search),
+        run: ToolRunner::Read(read_tools::search),
     },
     Tool {
         name: "MemoryStats",
         description: "Returns counts of nodes and snapshots: {}",
         args: &[],
-        output: Some(read::stats_output),
+        output: Some(read_tools::stats_output),
         effect: ToolEffect::Reads,
-        run: ToolRunner::Read(read::stats),
+        run: ToolRunner::Read(read_tools::stats),
     },
     Tool {
         name: "MemorySummarize",
@@ -409,9 +409,9 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
                 .also(&["content", "payload", "text"]),
             ArgSpec::number("temperature", "Sets it; default 0.5", 0.0, 1.0),
         ],
-        output: Some(write::summarized_output),
+        output: Some(write_tools::summarized_output),
         effect: ToolEffect::Edits,
-        run: ToolRunner::Write(write::summarize),
+        run: ToolRunner::Write(write_tools::summarize),
     },
     Tool {
         name: "MemoryTree",
@@ -423,17 +423,17 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             BUDGET,
             ARCHIVED,
         ],
-        output: Some(read::nodes_output),
+        output: Some(read_tools::nodes_output),
         effect: ToolEffect::Reads,
-        run: ToolRunner::Read(read::tree),
+        run: ToolRunner::Read(read_tools::tree),
     },
     Tool {
         name: "MemoryUnpin",
         description: "Lets a node cool again that MemoryPin kept: {node_id: 'ID'}",
         args: &[NODE_ID],
-        output: Some(write::pinned_output),
+        output: Some(write_tools::pinned_output),
         effect: ToolEffect::Edits,
-        run: ToolRunner::Write(write::unpin),
+        run: ToolRunner::Write(write_tools::unpin),
     },
     Tool {
         name: "MemoryUnrelate",
@@ -455,8 +455,8 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             ArgSpec::text("anchor", "").also(NODE_NAMES),
             ArgSpec::choice("mode", "", &["append", "replace"]),
         ],
-        output: Some(write::written_output),
+        output: Some(write_tools::written_output),
         effect: ToolEffect::Edits,
-        run: ToolRunner::Write(write::write),
+        run: ToolRunner::Write(write_tools::write),
     },
 ];

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::client_and_scope::{Client, ProjectOrUser};
 use super::knowledge_args::KnowledgeArgs;
 use crate::cli::safety_backup::BackupChoice;
-use crate::ingest::foreign::ForeignSource;
+use crate::ingest::foreign::ForeignProgram;
 use crate::memory::foreign_notes_import::WriteOrDryRun;
 use crate::model::clock::Millis;
 use crate::settings::config::Transport;
@@ -56,12 +56,12 @@ pub(crate) struct CompileArgs {
     /// Whether what was passed over is listed.
     pub(crate) is_verbose: bool,
     pub(crate) is_json: bool,
-    pub(crate) shared: Option<SharedFlag>,
+    pub(crate) shared: Option<SharedSpaceFlags>,
 }
 
 /// The log through which a replica is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SharedFlag {
+pub(crate) struct SharedSpaceFlags {
     /// The space; `None`: the one that the replica belongs to.
     pub(crate) url: Option<String>,
     /// Names of roots, `NAME=PATH` each.
@@ -119,7 +119,7 @@ pub(crate) struct ServeArgs {
     pub(crate) is_open: bool,
     pub(crate) is_structured: bool,
     pub(crate) is_verbose: bool,
-    pub(crate) shared: Option<SharedFlag>,
+    pub(crate) shared: Option<SharedSpaceFlags>,
 }
 
 /// The arguments of `view`, which serves the page for the browser.
@@ -129,7 +129,7 @@ pub(crate) struct BrowserViewArgs {
     pub(crate) listen: Option<String>,
     /// Whether to leave the browser alone.
     pub(crate) is_without_browser: bool,
-    pub(crate) shared: Option<SharedFlag>,
+    pub(crate) shared: Option<SharedSpaceFlags>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -341,7 +341,7 @@ pub(crate) enum ImportSource {
     /// A folder with the files of the agent memory format.
     AgentMemory(PathBuf),
     /// A file or folder of another program; `None`: the one below the home.
-    Foreign(&'static ForeignSource, Option<PathBuf>, WriteOrDryRun),
+    Foreign(&'static ForeignProgram, Option<PathBuf>, WriteOrDryRun),
     /// An export, a database or a folder of Remind.
     Remind(PathBuf),
 }

@@ -12,12 +12,12 @@ use super::command::{
     SalvageArgs, SearchArgs, ServeArgs,
 };
 use super::value_parsers::{
-    RawSharedFlags, parse_color, parse_interval, parse_number, parse_scope, parse_shell,
+    RawSharedSpaceFlags, parse_color, parse_interval, parse_number, parse_scope, parse_shell,
     parse_span_ms, parse_time, parse_tools, parse_transport, shared_url, suggestion,
 };
 use super::{CommandSpec, UsageError};
 use crate::cli::safety_backup::BackupChoice;
-use crate::ingest::foreign::{FOREIGN_SOURCES, ForeignSource};
+use crate::ingest::foreign::{FOREIGN_SOURCES, ForeignProgram};
 use crate::memory::foreign_notes_import::WriteOrDryRun;
 use crate::model::clock::Millis;
 use crate::model::kind_specs::knowledge::EPISODE_KINDS;
@@ -31,7 +31,7 @@ const MARKDOWN: &str = "markdown";
 
 pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = CompileArgs { db, ..CompileArgs::default() };
-    let (mut values, mut shared) = (Vec::new(), RawSharedFlags::default());
+    let (mut values, mut shared) = (Vec::new(), RawSharedSpaceFlags::default());
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),
@@ -54,7 +54,7 @@ pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand
 
 pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = ServeArgs { db, ..ServeArgs::default() };
-    let mut shared = RawSharedFlags::default();
+    let mut shared = RawSharedSpaceFlags::default();
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),
@@ -367,7 +367,7 @@ pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> ParsedComm
             other => return otherwise("import", other),
         }
     }
-    let foreign = from.as_ref().and_then(|it| ForeignSource::named(it.to_str()?));
+    let foreign = from.as_ref().and_then(|it| ForeignProgram::named(it.to_str()?));
     // Without a dot or a slash it is a mistyped program rather than a database.
     let is_name = |it: &OsString| !it.to_string_lossy().contains(['.', '/', '\\']);
     if mode == WriteOrDryRun::DryRun && foreign.is_none() && !from.as_ref().is_some_and(is_name) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::UsageError;
 use super::client_and_scope::{CLIENTS, Client, ProjectOrUser};
-use super::command::{ColorWhen, SharedFlag, Shell};
+use super::command::{ColorWhen, SharedSpaceFlags, Shell};
 use crate::model::clock::Millis;
 use crate::settings::config::{Transport, positive_duration};
 use crate::surface::ToolSelection;
@@ -140,20 +140,20 @@ pub(super) fn shared_url(parser: &mut Parser) -> Result<Option<String>, UsageErr
 
 /// The flag `--shared` and those that belong to it, as they come.
 #[derive(Default)]
-pub(super) struct RawSharedFlags {
+pub(super) struct RawSharedSpaceFlags {
     /// `Some(None)`: the flag without an address.
     pub(super) url: Option<Option<String>>,
     pub(super) roots: Vec<String>,
     pub(super) is_fresh: bool,
 }
 
-impl RawSharedFlags {
+impl RawSharedSpaceFlags {
     /// Returns the flag; what belongs to it is for a memory that is shared.
-    pub(super) fn flag(self) -> Result<Option<SharedFlag>, UsageError> {
-        let RawSharedFlags { url, roots, is_fresh } = self;
+    pub(super) fn flag(self) -> Result<Option<SharedSpaceFlags>, UsageError> {
+        let RawSharedSpaceFlags { url, roots, is_fresh } = self;
         let without = |flag: &str| Err(UsageError(format!("`--{flag}` is for `--shared`; add it")));
         match url {
-            Some(url) => Ok(Some(SharedFlag { url, roots, is_fresh })),
+            Some(url) => Ok(Some(SharedSpaceFlags { url, roots, is_fresh })),
             None if !roots.is_empty() => without("root"),
             None if is_fresh => without("fresh"),
             None => Ok(None),

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::input::HookInput;
 use crate::cli::args::HookEvent;
-use crate::text::json_control_escaping::json_text;
+use crate::text::terminal_safe_json::json_text;
 
 /// Tokens of the lines around a text.
 pub(super) const FRAME_TOKENS: u32 = 48;

@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::edit::SettingsFormat;
-use super::edit_types::Grant;
 use super::json_settings::ServersPath;
 use super::json_spans::JsonDialect;
+use super::server_entry_and_grants::Grant;
 use super::supported_clients::{BaseDir, BaseRelativePath, ClientFolders};
 use crate::cli::args::{Client, HookEvent, ProjectOrUser};
 
@@ -103,12 +103,12 @@ struct ClientHooks {
     client: Client,
     project: BaseRelativePath,
     user: BaseRelativePath,
-    form: HookForm,
+    form: HookFileFormat,
 }
 
 /// The form of hooks in a file.
 #[derive(Clone, Copy)]
-enum HookForm {
+enum HookFileFormat {
     Settings(HookEventNames),
     CopilotFile(HookEventNames),
     Plugin,
@@ -120,37 +120,37 @@ const ROWS: &[ClientHooks] = &[
         client: Client::ClaudeCode,
         project: (BaseDir::Project, ".claude/settings.json"),
         user: (BaseDir::Claude, "settings.json"),
-        form: HookForm::Settings(CLAUDE_EVENTS),
+        form: HookFileFormat::Settings(CLAUDE_EVENTS),
     },
     ClientHooks {
         client: Client::Codex,
         project: (BaseDir::Project, ".codex/hooks.json"),
         user: (BaseDir::Codex, "hooks.json"),
-        form: HookForm::Settings(CLAUDE_EVENTS),
+        form: HookFileFormat::Settings(CLAUDE_EVENTS),
     },
     ClientHooks {
         client: Client::GeminiCli,
         project: (BaseDir::Project, ".gemini/settings.json"),
         user: (BaseDir::Home, ".gemini/settings.json"),
-        form: HookForm::Settings(GEMINI_EVENTS),
+        form: HookFileFormat::Settings(GEMINI_EVENTS),
     },
     ClientHooks {
         client: Client::QwenCode,
         project: (BaseDir::Project, ".qwen/settings.json"),
         user: (BaseDir::Home, ".qwen/settings.json"),
-        form: HookForm::Settings(QWEN_EVENTS),
+        form: HookFileFormat::Settings(QWEN_EVENTS),
     },
     ClientHooks {
         client: Client::CopilotCli,
         project: (BaseDir::Project, ".github/hooks/remindb.json"),
         user: (BaseDir::Copilot, "hooks/remindb.json"),
-        form: HookForm::CopilotFile(COPILOT_EVENTS),
+        form: HookFileFormat::CopilotFile(COPILOT_EVENTS),
     },
     ClientHooks {
         client: Client::OpenCode,
         project: (BaseDir::Project, ".opencode/plugins/remindb.js"),
         user: (BaseDir::Config, "opencode/plugins/remindb.js"),
-        form: HookForm::Plugin,
+        form: HookFileFormat::Plugin,
     },
 ];
 
@@ -198,7 +198,7 @@ pub(super) fn hooks_of(
 ) -> Option<HookPlacement> {
     let path = file_of(client, scope, at)?;
     Some(match row(client)?.form {
-        HookForm::Settings(events) => {
+        HookFileFormat::Settings(events) => {
             let grant = |(name, event): &(&'static str, HookEvent)| {
                 let hook = hook_entry(client, &command.line(client, *event));
                 Grant::elements(&["hooks", name], vec![json!({"hooks": [hook]})])
@@ -208,7 +208,7 @@ pub(super) fn hooks_of(
                 .then(|| trust_record(at, lines));
             HookPlacement::InSettings { path, grants: events.iter().map(grant).collect(), trusted }
         }
-        HookForm::CopilotFile(events) => {
+        HookFileFormat::CopilotFile(events) => {
             let hook = |(name, event): &(&'static str, HookEvent)| {
                 let line = command.line(client, *event);
                 let hook = json!({"type": "command", "bash": line, "timeoutSec": TIMEOUT_S});
@@ -220,7 +220,7 @@ pub(super) fn hooks_of(
                 text: format!("{:#}\n", json!({"version": 1, "hooks": hooks})),
             }
         }
-        HookForm::Plugin => {
+        HookFileFormat::Plugin => {
             let words = json!(command.words(client, None)).to_string();
             HookPlacement::OwnFile { path, text: PLUGIN.replace(PLUGIN_COMMAND, &words) }
         }
@@ -248,13 +248,13 @@ pub(super) fn file_of(client: Client, scope: ProjectOrUser, at: &ClientFolders) 
 /// the client has no hooks.
 pub(super) fn status(client: Client, text: &str) -> Option<&'static str> {
     let calls: Vec<String> = match row(client)?.form {
-        HookForm::Settings(events) | HookForm::CopilotFile(events) => {
+        HookFileFormat::Settings(events) | HookFileFormat::CopilotFile(events) => {
             let call = |(_, event): &(&str, HookEvent)| {
                 format!("hook {} --client {}", event.name(), client.name())
             };
             events.iter().map(call).collect()
         }
-        HookForm::Plugin => vec![format!("\"hook\",\"--client\",\"{}\"", client.name())],
+        HookFileFormat::Plugin => vec![format!("\"hook\",\"--client\",\"{}\"", client.name())],
     };
     let n_found = calls.iter().filter(|it| text.contains(*it)).count();
     Some(match n_found {

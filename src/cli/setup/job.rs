@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use super::client_hooks::{self, HookCommand, HookPlacement, HookTrustFile};
 use super::connection_plan::{ConnectionPlan, ConnectionPlanRequest, launch};
-use super::edit_types::Grant;
 use super::file_edits::{self, CurrentFile, NewFileMode};
 use super::manifest::{LoadedManifest, PriorCopy, SetupRecord, WrittenFile, remove_folders};
 use super::plan::{self, EarlierFileRecord, FileStep, SettingsAddition};
@@ -13,6 +12,7 @@ use super::report::{SetupReport, StepResult};
 use super::server_connection::{
     GrantsWithFile, ServerConnection, TokenSource, ToolsByPermission, server_name,
 };
+use super::server_entry_and_grants::Grant;
 use super::supported_clients::ClientPaths;
 use super::{SKILLS, UserFolders, scope_of};
 use crate::cli::args::{Client, ProjectOrUser, SetupArgs};

@@ -7,8 +7,10 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::edit_types::{EditRefusal, EditedSettings, Grant, GrantInsertion, ServerEntry};
-use super::json_spans::{self, JsonChild, JsonDialect, JsonItem, JsonKind};
+use super::json_spans::{self, JsonChild, JsonDialect, JsonKind, SpannedJsonValue};
+use super::server_entry_and_grants::{
+    EditRefusal, EditedSettings, Grant, GrantedItemsOrValue, ServerEntry,
+};
 
 /// The place of servers in a settings file.
 #[derive(Clone, Copy, Debug)]
@@ -136,15 +138,15 @@ fn grant_one(
         let Some(found) = member(at, key, owner)? else {
             let value = style.nested(rest, &grant.gives, depth + 1);
             let text = insert(text, at, Some(key), &value, (&style, depth));
-            let is_list = matches!(grant.gives, GrantInsertion::Items(_));
+            let is_list = matches!(grant.gives, GrantedItemsOrValue::Items(_));
             let n_made = rest.len() + usize::from(is_list);
             return Ok((text, Some(Grant { n_made, ..grant.clone() })));
         };
         match (&grant.gives, rest) {
-            (GrantInsertion::Items(items), []) => return add(text, dialect, grant, items),
+            (GrantedItemsOrValue::Items(items), []) => return add(text, dialect, grant, items),
             // The user has decided already, for this key or for all below it.
-            (GrantInsertion::Value(_), []) => break,
-            (GrantInsertion::Value(_), _) if found.item.kind != JsonKind::Object => break,
+            (GrantedItemsOrValue::Value(_), []) => break,
+            (GrantedItemsOrValue::Value(_), _) if found.item.kind != JsonKind::Object => break,
             _ => (at, owner) = (&found.item, key),
         }
     }
@@ -173,8 +175,8 @@ fn add(
             new.push(item.clone());
         }
     }
-    let part =
-        (!new.is_empty()).then(|| Grant { gives: GrantInsertion::Items(new), ..grant.clone() });
+    let part = (!new.is_empty())
+        .then(|| Grant { gives: GrantedItemsOrValue::Items(new), ..grant.clone() });
     Ok((text, part))
 }
 
@@ -187,13 +189,13 @@ pub(super) fn revoke(
     let mut text = text.to_owned();
     for grant in grants.iter().rev() {
         let values = match &grant.gives {
-            GrantInsertion::Items(items) => items.clone(),
-            GrantInsertion::Value(value) => vec![value.clone()],
+            GrantedItemsOrValue::Items(items) => items.clone(),
+            GrantedItemsOrValue::Value(value) => vec![value.clone()],
         };
         for value in &values {
             text = revoke_one(&text, dialect, grant, value)?;
         }
-        let is_list = matches!(grant.gives, GrantInsertion::Items(_));
+        let is_list = matches!(grant.gives, GrantedItemsOrValue::Items(_));
         let n_above = grant.at.len() - usize::from(!is_list);
         for n_keys in (n_above.saturating_sub(grant.n_made)..n_above).rev() {
             text = prune(&text, dialect, &grant.at[..=n_keys])?;
@@ -210,8 +212,8 @@ fn revoke_one(
 ) -> Result<String, EditRefusal> {
     let root = read(text, dialect)?;
     let holder = match &grant.gives {
-        GrantInsertion::Items(_) => &grant.at[..],
-        GrantInsertion::Value(_) => &grant.at[..grant.at.len() - 1],
+        GrantedItemsOrValue::Items(_) => &grant.at[..],
+        GrantedItemsOrValue::Value(_) => &grant.at[..grant.at.len() - 1],
     };
     let last = grant.at.last().map_or("", String::as_str);
     let Some((holder, _)) = find(&root, holder)? else { return Ok(text.to_owned()) };
@@ -244,7 +246,7 @@ pub(super) fn is_blank(text: &str, dialect: JsonDialect) -> bool {
 }
 
 /// Returns whether an object or a list is empty, without even a comment.
-fn is_bare(text: &str, item: &JsonItem) -> bool {
+fn is_bare(text: &str, item: &SpannedJsonValue) -> bool {
     item.kind != JsonKind::Plain && text[item.span.start + 1..item.span.end - 1].trim().is_empty()
 }
 
@@ -253,7 +255,7 @@ fn filled(text: &str) -> &str {
     if text.trim().is_empty() { "{}\n" } else { text }
 }
 
-fn read(text: &str, dialect: JsonDialect) -> Result<JsonItem, EditRefusal> {
+fn read(text: &str, dialect: JsonDialect) -> Result<SpannedJsonValue, EditRefusal> {
     let root = json_spans::scan(text, dialect)?;
     match root.kind {
         JsonKind::Object => Ok(root),
@@ -264,7 +266,7 @@ fn read(text: &str, dialect: JsonDialect) -> Result<JsonItem, EditRefusal> {
 /// Returns the object that holds the servers, and its depth in the file. An existing server stays
 /// where it is.
 fn servers<'a>(
-    root: &'a JsonItem,
+    root: &'a SpannedJsonValue,
     place: ServersPath,
     name: &str,
 ) -> Result<Option<(&'a JsonChild, usize)>, EditRefusal> {
@@ -286,9 +288,9 @@ fn servers<'a>(
 
 /// Returns the value at the end of a path of keys, and its depth in the file.
 fn find<'a>(
-    root: &'a JsonItem,
+    root: &'a SpannedJsonValue,
     path: &[String],
-) -> Result<Option<(&'a JsonItem, usize)>, EditRefusal> {
+) -> Result<Option<(&'a SpannedJsonValue, usize)>, EditRefusal> {
     let mut at = root;
     for key in path {
         match at.kind {
@@ -304,7 +306,7 @@ fn find<'a>(
 
 /// Returns the member of that name; a repeated one is an error.
 fn member<'a>(
-    item: &'a JsonItem,
+    item: &'a SpannedJsonValue,
     key: &str,
     owner: &str,
 ) -> Result<Option<&'a JsonChild>, EditRefusal> {
@@ -319,7 +321,7 @@ fn member<'a>(
     }
 }
 
-fn is_value(text: &str, item: &JsonItem, value: &Value) -> bool {
+fn is_value(text: &str, item: &SpannedJsonValue, value: &Value) -> bool {
     serde_json::from_str::<Value>(&text[item.span.clone()]).is_ok_and(|it| it == *value)
 }
 
@@ -330,7 +332,7 @@ fn replaced(text: &str, span: Range<usize>, by: &str) -> String {
 /// Adds a member at the end of an object; without a key, an element at the end of a list.
 fn insert(
     text: &str,
-    holder: &JsonItem,
+    holder: &SpannedJsonValue,
     key: Option<&str>,
     value: &str,
     (style, depth): (&JsonStyle, usize),
@@ -371,7 +373,7 @@ fn insert(
 }
 
 /// Removes the member that starts at `at`, with its line if it has one of its own.
-fn cut(text: &str, holder: &JsonItem, at: usize) -> String {
+fn cut(text: &str, holder: &SpannedJsonValue, at: usize) -> String {
     let members = &holder.members;
     let Some(nth) = members.iter().position(|it| it.at == at) else {
         return text.to_owned();
@@ -441,7 +443,7 @@ struct JsonStyle {
 }
 
 impl JsonStyle {
-    fn of(text: &str, root: &JsonItem) -> JsonStyle {
+    fn of(text: &str, root: &SpannedJsonValue) -> JsonStyle {
         let first = root.members.first();
         let unit = first.and_then(|it| own_line(text, it.at)).filter(|it| !it.is_empty());
         let newline = match text.find('\n') {
@@ -472,18 +474,18 @@ impl JsonStyle {
     }
 
     /// Formats the value of a permission below keys that do not exist yet.
-    fn nested(&self, keys: &[String], gives: &GrantInsertion, depth: usize) -> String {
+    fn nested(&self, keys: &[String], gives: &GrantedItemsOrValue, depth: usize) -> String {
         match (keys.split_first(), gives) {
             (Some((key, rest)), _) => {
                 self.object(&[(key, self.nested(rest, gives, depth + 1))], depth)
             }
-            (None, GrantInsertion::Items(items))
+            (None, GrantedItemsOrValue::Items(items))
                 if 1 < items.len() || items.iter().any(Value::is_object) =>
             {
                 self.lines(["[", "]"], items.iter().map(inline).collect(), depth)
             }
-            (None, GrantInsertion::Items(items)) => inline(&items.as_slice().into()),
-            (None, GrantInsertion::Value(value)) => inline(value),
+            (None, GrantedItemsOrValue::Items(items)) => inline(&items.as_slice().into()),
+            (None, GrantedItemsOrValue::Value(value)) => inline(value),
         }
     }
 }

@@ -9,7 +9,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::tokens::Token;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::edit_types::EditRefusal;
+use super::server_entry_and_grants::EditRefusal;
 
 const BOM: &str = "\u{feff}";
 
@@ -26,7 +26,7 @@ pub(super) enum JsonDialect {
 
 /// A value: its span, and its members.
 #[derive(Debug)]
-pub(super) struct JsonItem {
+pub(super) struct SpannedJsonValue {
     pub(super) span: Range<usize>,
     pub(super) kind: JsonKind,
     /// Members of an object, or elements of a list.
@@ -48,13 +48,13 @@ pub(super) struct JsonChild {
     pub(super) key: String,
     /// The offset of its first byte.
     pub(super) at: usize,
-    pub(super) item: JsonItem,
+    pub(super) item: SpannedJsonValue,
     /// The offset of the comma after it.
     pub(super) comma: Option<usize>,
 }
 
 /// Parses a whole text.
-pub(super) fn scan(text: &str, dialect: JsonDialect) -> Result<JsonItem, EditRefusal> {
+pub(super) fn scan(text: &str, dialect: JsonDialect) -> Result<SpannedJsonValue, EditRefusal> {
     let plain = text.strip_prefix(BOM).unwrap_or(text);
     let start = text.len() - plain.len();
     let collect = CollectOptions { tokens: true, ..CollectOptions::default() };
@@ -79,7 +79,7 @@ struct JsonSpanBuilder {
 }
 
 impl JsonSpanBuilder {
-    fn item(&self, value: &Value<'_>) -> JsonItem {
+    fn item(&self, value: &Value<'_>) -> SpannedJsonValue {
         let span = self.start + value.start()..self.start + value.end();
         let (kind, mut members) = match value {
             Value::Object(object) => {
@@ -108,7 +108,7 @@ impl JsonSpanBuilder {
             member.comma = self.commas.get(nth).copied().filter(|it| *it < next);
             next = member.at;
         }
-        JsonItem { span, kind, members }
+        SpannedJsonValue { span, kind, members }
     }
 }
 

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::edit_types::EditRefusal;
 use super::job::offered_tools;
 use super::server_connection::{PROJECT_VARIABLE, ServerConnection, server_name};
+use super::server_entry_and_grants::EditRefusal;
 use super::supported_clients::ClientPaths;
 use super::{UserFolders, client_hooks, file_edits};
 use crate::cli::args::{CLIENTS, Client, ProjectOrUser, SetupArgs};

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::client_hooks;
-use super::edit_types::Grant;
 use super::file_edits::{self, CurrentFile, NewFileMode};
 use super::server_connection::server_name;
+use super::server_entry_and_grants::Grant;
 use crate::cli::CommandError;
 use crate::cli::args::{Client, ProjectOrUser};
 

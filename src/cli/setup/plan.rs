@@ -6,9 +6,9 @@
 use std::path::{Path, PathBuf};
 
 use super::edit::SettingsFormat;
-use super::edit_types::{self, EditRefusal, EditedSettings, Grant, ServerEntry};
 use super::file_edits::{self, CurrentFile};
 use super::manifest::{PriorCopy, WrittenFile};
+use super::server_entry_and_grants::{self, EditRefusal, EditedSettings, Grant, ServerEntry};
 use crate::cli::CommandError;
 use crate::text;
 
@@ -62,7 +62,7 @@ pub(super) struct EarlierFileRecord<'a> {
 
 /// The outcome of editing a settings file: the former entry of the server, and new grants.
 #[derive(Default)]
-struct SettingsEditOutcome {
+struct SettingsEditUndo {
     entry: Option<String>,
     is_container_new: bool,
     /// Whether the known entry was taken out first, so that its record is outdated.
@@ -70,7 +70,7 @@ struct SettingsEditOutcome {
     grants: Vec<Grant>,
 }
 
-impl SettingsEditOutcome {
+impl SettingsEditUndo {
     /// Returns the record of a file that is written once more.
     fn update(self, record: &WrittenFile, after: String) -> WrittenFile {
         let record = WrittenFile { after, grants: self.grants, ..record.clone() };
@@ -104,21 +104,21 @@ fn edit(
     notation: SettingsFormat,
     wanted: &SettingsAddition<'_>,
     known: Option<EarlierFileRecord<'_>>,
-) -> Result<(String, SettingsEditOutcome), EditRefusal> {
+) -> Result<(String, SettingsEditUndo), EditRefusal> {
     let given = known.map_or(&[][..], |it| &it.record.grants);
-    let (kept, gone) = edit_types::parted(given, wanted.grants);
-    let mut had = SettingsEditOutcome::default();
+    let (kept, gone) = server_entry_and_grants::parted(given, wanted.grants);
+    let mut had = SettingsEditUndo::default();
     let mut text = if gone.is_empty() { old.to_owned() } else { notation.revoke(old, &gone)? };
     if let Some(entry) = wanted.entry {
         let (put, is_anew) = put(&text, notation, entry, known)?;
         text = put.text;
         let EditedSettings { entry, is_container_new, .. } = put;
-        had = SettingsEditOutcome { entry, is_container_new, is_anew, ..had };
+        had = SettingsEditUndo { entry, is_container_new, is_anew, ..had };
     }
     if !wanted.grants.is_empty() {
         let (granted, given) = notation.grant(&text, wanted.grants)?;
         text = granted;
-        had.grants = edit_types::joined(kept, given);
+        had.grants = server_entry_and_grants::joined(kept, given);
     }
     Ok((text, had))
 }
@@ -148,14 +148,14 @@ pub(super) fn add_skill(
     skill: &str,
     record: Option<&WrittenFile>,
 ) -> Result<FileStep, CommandError> {
-    written(found, skill.to_owned(), record, SettingsEditOutcome::default())
+    written(found, skill.to_owned(), record, SettingsEditUndo::default())
 }
 
 fn written(
     found: CurrentFile,
     new: String,
     record: Option<&WrittenFile>,
-    had: SettingsEditOutcome,
+    had: SettingsEditUndo,
 ) -> Result<FileStep, CommandError> {
     if found.text.as_ref() == Some(&new) {
         return Ok(FileStep::leave(found, record.cloned(), None));
@@ -175,7 +175,7 @@ fn written(
             (WrittenFile { is_edited: true, ..had.update(record, after) }, true)
         }
         _ => {
-            let SettingsEditOutcome { entry, is_container_new, grants, .. } = had;
+            let SettingsEditUndo { entry, is_container_new, grants, .. } = had;
             let path = found.path.clone();
             let is_edited = false;
             let fresh = WrittenFile {

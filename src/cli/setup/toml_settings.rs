@@ -6,7 +6,9 @@
 use serde_json::Value as Json;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-use super::edit_types::{EditRefusal, EditedSettings, Grant, GrantInsertion, ServerEntry};
+use super::server_entry_and_grants::{
+    EditRefusal, EditedSettings, Grant, GrantedItemsOrValue, ServerEntry,
+};
 
 /// The table of all servers.
 const CONTAINER: &str = "mcp_servers";
@@ -84,7 +86,7 @@ pub(super) fn grant(text: &str, grants: &[Grant]) -> Result<(String, Vec<Grant>)
     let mut document = TomlSettings::read(text)?;
     let mut given = Vec::new();
     for grant in grants {
-        let (GrantInsertion::Value(value), Some((last, path))) =
+        let (GrantedItemsOrValue::Value(value), Some((last, path))) =
             (&grant.gives, grant.at.split_last())
         else {
             return Err(EditRefusal::Unsure);
@@ -119,9 +121,14 @@ pub(super) fn revoke(text: &str, grants: &[Grant]) -> Result<String, EditRefusal
     Ok(document.text())
 }
 
-fn revoke_in(at: &mut dyn TableLike, path: &[String], gives: &GrantInsertion, n_made: &mut usize) {
+fn revoke_in(
+    at: &mut dyn TableLike,
+    path: &[String],
+    gives: &GrantedItemsOrValue,
+    n_made: &mut usize,
+) {
     match (path, gives) {
-        ([last], GrantInsertion::Value(value)) => {
+        ([last], GrantedItemsOrValue::Value(value)) => {
             if at.get(last).and_then(Item::as_value).is_some_and(|it| is_same(it, value)) {
                 at.remove(last);
             }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use saphyr_parser::Parser;
 use serde_json::Value;
 
-use super::edit_types::{EditRefusal, EditedSettings, ServerEntry};
+use super::server_entry_and_grants::{EditRefusal, EditedSettings, ServerEntry};
 
 /// The key of the mapping that holds the servers.
 const CONTAINER: &str = "extensions";
@@ -20,7 +20,7 @@ const BOM: &str = "\u{feff}";
 
 /// A key and its lines in a mapping.
 #[derive(Debug)]
-struct YamlBlock {
+struct YamlMappingEntry {
     key: String,
     /// Bytes of its lines, without blank lines and comments after them.
     span: Range<usize>,
@@ -59,7 +59,7 @@ pub(super) fn put(text: &str, entry: &ServerEntry) -> Result<EditedSettings, Edi
 /// Sets the fields of an existing entry.
 fn replace_fields(
     text: &str,
-    old: &YamlBlock,
+    old: &YamlMappingEntry,
     entry: &ServerEntry,
     newline: &str,
 ) -> Result<EditedSettings, EditRefusal> {
@@ -123,7 +123,7 @@ pub(super) fn fields(text: &str, name: &str) -> Option<Vec<(String, Value)>> {
     let servers = children(text, &container).ok()?;
     let server = servers.iter().find(|it| it.key == name)?;
     let fields = children(text, server).ok()?;
-    let value = |it: &YamlBlock| {
+    let value = |it: &YamlMappingEntry| {
         let lines = &text[it.span.clone()];
         let text = lines.split_once(':').map_or("", |(_, value)| value).trim();
         serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
@@ -155,9 +155,9 @@ fn check(text: &str) -> Result<(), EditRefusal> {
 }
 
 /// Finds the mapping of servers; another kind of value is refused.
-fn container(text: &str) -> Result<Option<YamlBlock>, EditRefusal> {
-    let whole = YamlBlock { key: String::new(), span: 0..text.len(), indent: 0 };
-    let found: Vec<YamlBlock> =
+fn container(text: &str) -> Result<Option<YamlMappingEntry>, EditRefusal> {
+    let whole = YamlMappingEntry { key: String::new(), span: 0..text.len(), indent: 0 };
+    let found: Vec<YamlMappingEntry> =
         blocks(text, &whole.span, 0)?.into_iter().filter(|it| it.key == CONTAINER).collect();
     match found.len() {
         0 => Ok(None),
@@ -167,7 +167,7 @@ fn container(text: &str) -> Result<Option<YamlBlock>, EditRefusal> {
 }
 
 /// Returns the keys of a mapping in block style.
-fn children(text: &str, parent: &YamlBlock) -> Result<Vec<YamlBlock>, EditRefusal> {
+fn children(text: &str, parent: &YamlMappingEntry) -> Result<Vec<YamlMappingEntry>, EditRefusal> {
     let lines = &text[parent.span.clone()];
     let (first, _) = lines.split_once('\n').unwrap_or((lines, ""));
     let value = first.split_once(':').map_or("", |(_, value)| value);
@@ -186,8 +186,12 @@ fn children(text: &str, parent: &YamlBlock) -> Result<Vec<YamlBlock>, EditRefusa
 }
 
 /// Splits lines into the keys that stand at `indent`.
-fn blocks(text: &str, within: &Range<usize>, indent: usize) -> Result<Vec<YamlBlock>, EditRefusal> {
-    let mut all: Vec<YamlBlock> = Vec::new();
+fn blocks(
+    text: &str,
+    within: &Range<usize>,
+    indent: usize,
+) -> Result<Vec<YamlMappingEntry>, EditRefusal> {
+    let mut all: Vec<YamlMappingEntry> = Vec::new();
     let mut at = within.start;
     for line in text[within.clone()].split_inclusive('\n') {
         let end = at + line.len();
@@ -196,7 +200,7 @@ fn blocks(text: &str, within: &Range<usize>, indent: usize) -> Result<Vec<YamlBl
             match indent_of(plain) {
                 own if own == indent && !is_item(plain) => {
                     let key = key_of(plain).unwrap_or_default();
-                    all.push(YamlBlock { key, span: at..end, indent });
+                    all.push(YamlMappingEntry { key, span: at..end, indent });
                 }
                 own if own < indent => return Err(EditRefusal::Unsure),
                 _ => match all.last_mut() {
@@ -231,7 +235,7 @@ fn key_of(line: &str) -> Option<String> {
     is_key.then(|| key.trim().trim_matches(['"', '\'']).to_owned())
 }
 
-fn is_flow_empty(text: &str, container: &YamlBlock) -> bool {
+fn is_flow_empty(text: &str, container: &YamlMappingEntry) -> bool {
     text[container.span.clone()].lines().next().is_some_and(|it| it.contains("{}"))
 }
 

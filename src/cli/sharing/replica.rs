@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::FollowerTask;
 use super::root_names::RootNames;
-use crate::cli::args::SharedFlag;
+use crate::cli::args::SharedSpaceFlags;
 use crate::cli::unique_process_name::process_name;
 use crate::cli::{CommandContext, CommandError, absolute, variable};
 use crate::memory::Memory;
@@ -14,8 +14,8 @@ use crate::server::postgres::{
     LatestReplicaStatus, PasswordSources, PasswordWithOrigin, PostgresSequencer, SpaceUrl,
 };
 use crate::server::server_facts::ReplicaStatusFn;
+use crate::store::missing_wal_check::with_suffix;
 use crate::store::replication::{Replica, Sequencer, join_space, replica_of, set_space_url};
-use crate::store::wal_check::with_suffix;
 use crate::store::{IfMissing, SharedError, StoreError, Writer, connection};
 
 /// A space whose replica a command opens.
@@ -29,7 +29,7 @@ impl OpenSpace {
     /// Finds the space of the flag, and checks that the file is its replica. A file that is missing
     /// joins.
     pub(in crate::cli) fn of(
-        flag: Option<&SharedFlag>,
+        flag: Option<&SharedSpaceFlags>,
         db: &Path,
         context: &mut CommandContext<'_>,
     ) -> Result<Option<OpenSpace>, CommandError> {
@@ -195,7 +195,7 @@ pub(in crate::cli) fn follow_to_read(
     db: &Path,
     context: &mut CommandContext<'_>,
 ) -> Result<(), CommandError> {
-    let flag = SharedFlag::default();
+    let flag = SharedSpaceFlags::default();
     let space = OpenSpace::of(Some(&flag), db, context)?.ok_or(SharedError::NoReplica)?;
     let mut writer = Writer::open(db, IfMissing::Refuse)?;
     space.attach_writer(&mut writer)?;

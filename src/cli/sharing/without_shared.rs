@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::{FollowerTask, SpaceObserverTask};
-use crate::cli::args::SharedFlag;
+use super::{FollowerTask, SpaceStatusPollerTask};
+use crate::cli::args::SharedSpaceFlags;
 use crate::cli::{CommandContext, CommandError};
 use crate::memory::Memory;
 use crate::server::server_facts::ReplicaStatusFn;
@@ -15,7 +15,7 @@ pub(in crate::cli) enum OpenSpace {}
 impl OpenSpace {
     /// Refuses the flag.
     pub(in crate::cli) fn of(
-        flag: Option<&SharedFlag>,
+        flag: Option<&SharedSpaceFlags>,
         _: &Path,
         _: &mut CommandContext<'_>,
     ) -> Result<Option<OpenSpace>, CommandError> {
@@ -45,9 +45,9 @@ impl OpenSpace {
 
 /// Refuses the flag.
 pub(in crate::cli) fn observed_space(
-    flag: Option<&SharedFlag>,
+    flag: Option<&SharedSpaceFlags>,
     _: &Path,
-) -> Result<(ReplicaStatusFn, Option<SpaceObserverTask>), CommandError> {
+) -> Result<(ReplicaStatusFn, Option<SpaceStatusPollerTask>), CommandError> {
     refuse(flag).map(|()| (None, None))
 }
 
@@ -59,7 +59,7 @@ pub(in crate::cli) fn follow_to_read(
     Err(CommandError::Because("this build has no `--fresh`".to_owned()))
 }
 
-fn refuse(flag: Option<&SharedFlag>) -> Result<(), CommandError> {
+fn refuse(flag: Option<&SharedSpaceFlags>) -> Result<(), CommandError> {
     match flag {
         None => Ok(()),
         Some(_) => Err(CommandError::Because("this build has no `--shared`".to_owned())),

@@ -8,7 +8,7 @@ use std::io::BufRead;
 use serde_json::Value;
 
 use super::json_records::{each_record, whole_value};
-use super::{ForeignFileInfo, ForeignNote, NoteCollector, spoken, stem};
+use super::{ForeignFileOrigin, ForeignNote, NoteCollector, spoken, stem};
 use crate::ingest::conversation::{RequestOrAnswer, each_spoken};
 use crate::model::clock::Millis;
 use crate::text::{self, LABEL_CHARS_MAX};
@@ -25,7 +25,7 @@ pub(crate) struct SessionMetadata {
 
 /// Reads a transcript of one record a line.
 pub(super) fn read_lines(
-    file: &ForeignFileInfo<'_>,
+    file: &ForeignFileOrigin<'_>,
     input: &mut dyn BufRead,
     notes: &mut NoteCollector,
 ) {
@@ -40,7 +40,7 @@ pub(super) fn read_lines(
 
 /// Reads a transcript that is one value.
 pub(super) fn read_value(
-    file: &ForeignFileInfo<'_>,
+    file: &ForeignFileOrigin<'_>,
     input: &mut dyn BufRead,
     notes: &mut NoteCollector,
 ) {
@@ -58,7 +58,7 @@ pub(super) fn read_value(
 
 /// Adds the note of a session; one in which nothing was asked has none.
 pub(crate) fn add_session(
-    file: &ForeignFileInfo<'_>,
+    file: &ForeignFileOrigin<'_>,
     facts: SessionMetadata,
     said: Vec<RequestOrAnswer>,
     notes: &mut NoteCollector,

@@ -11,7 +11,7 @@ use serde::de::{SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::agent_sessions::{minute, minute_of};
-use super::{ForeignFileInfo, ForeignNote, NoteCollector, spoken};
+use super::{ForeignFileOrigin, ForeignNote, NoteCollector, spoken};
 use crate::text::{self, LABEL_CHARS_MAX};
 
 /// Messages of one conversation.
@@ -27,7 +27,7 @@ struct ExportedChat {
 
 /// Reads an export of ChatGPT.
 pub(super) fn read_chatgpt(
-    file: &ForeignFileInfo<'_>,
+    file: &ForeignFileOrigin<'_>,
     input: &mut dyn BufRead,
     notes: &mut NoteCollector,
 ) {
@@ -36,7 +36,7 @@ pub(super) fn read_chatgpt(
 
 /// Reads an export of Claude.
 pub(super) fn read_claude(
-    file: &ForeignFileInfo<'_>,
+    file: &ForeignFileOrigin<'_>,
     input: &mut dyn BufRead,
     notes: &mut NoteCollector,
 ) {
@@ -44,7 +44,7 @@ pub(super) fn read_claude(
 }
 
 fn each_conversation(
-    file: &ForeignFileInfo<'_>,
+    file: &ForeignFileOrigin<'_>,
     input: &mut dyn BufRead,
     notes: &mut NoteCollector,
     read: fn(&Value) -> Result<ExportedChat, &'static str>,
@@ -84,7 +84,7 @@ impl<'de> Visitor<'de> for ItemVisitor<'_> {
     }
 }
 
-fn add(file: &ForeignFileInfo<'_>, chat: ExportedChat, notes: &mut NoteCollector) {
+fn add(file: &ForeignFileOrigin<'_>, chat: ExportedChat, notes: &mut NoteCollector) {
     if chat.said.is_empty() {
         return;
     }

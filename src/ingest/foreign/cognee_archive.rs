@@ -9,7 +9,9 @@ use serde_json::Value;
 use super::agent_sessions::minute;
 use super::entity_graph::GraphRelation;
 use super::json_records::each_record;
-use super::{ForeignFileInfo, ForeignNote, ForeignReader, NoteCollector, file_name, mem0, spoken};
+use super::{
+    ForeignFileOrigin, ForeignNote, ForeignReader, NoteCollector, file_name, mem0, spoken,
+};
 
 /// Returns the reader of a file of an archive.
 pub(super) fn reader_of(path: &str) -> Option<ForeignReader> {
@@ -19,7 +21,7 @@ pub(super) fn reader_of(path: &str) -> Option<ForeignReader> {
     FILES.contains(&stem).then_some(read)
 }
 
-fn read(file: &ForeignFileInfo<'_>, input: &mut dyn BufRead, notes: &mut NoteCollector) {
+fn read(file: &ForeignFileOrigin<'_>, input: &mut dyn BufRead, notes: &mut NoteCollector) {
     each_record(file, input, notes, &mut |record, place, notes| {
         if let Err(why) = add(&record, notes) {
             notes.refuse(place, why);

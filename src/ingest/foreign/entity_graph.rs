@@ -7,7 +7,7 @@ use std::io::BufRead;
 use serde_json::Value;
 
 use super::json_records::each_record;
-use super::{ForeignFileInfo, ForeignNote, NoteCollector};
+use super::{ForeignFileOrigin, ForeignNote, NoteCollector};
 
 /// Holds what is known of entities, by name in the order of the input.
 #[derive(Debug, Default)]
@@ -111,7 +111,7 @@ impl EntityGraph {
 
 /// Reads entities and relations of server-memory, one a line.
 pub(super) fn read_lines(
-    file: &ForeignFileInfo<'_>,
+    file: &ForeignFileOrigin<'_>,
     input: &mut dyn BufRead,
     notes: &mut NoteCollector,
 ) {

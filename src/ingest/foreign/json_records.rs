@@ -4,14 +4,14 @@ use std::io::{BufRead, Read};
 
 use serde_json::Value;
 
-use super::{ForeignFileInfo, NoteCollector, RECORD_LINE_BYTES_MAX};
+use super::{ForeignFileOrigin, NoteCollector, RECORD_LINE_BYTES_MAX};
 
 /// Bytes of a file that is one value; a value takes some times as much memory.
 const VALUE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Passes on each record, with its place as messages name it.
 pub(super) fn each_record(
-    file: &ForeignFileInfo<'_>,
+    file: &ForeignFileOrigin<'_>,
     input: &mut dyn BufRead,
     notes: &mut NoteCollector,
     each: &mut dyn FnMut(Value, &str, &mut NoteCollector),
@@ -49,7 +49,7 @@ pub(super) fn each_record(
 
 /// Reads a file that is one value; `None` and a reason where it is none, or is too large.
 pub(super) fn whole_value(
-    file: &ForeignFileInfo<'_>,
+    file: &ForeignFileOrigin<'_>,
     input: &mut dyn BufRead,
     notes: &mut NoteCollector,
 ) -> Option<Value> {

@@ -6,7 +6,7 @@
 use std::io::{BufRead, Read};
 
 use super::{
-    ForeignFileInfo, ForeignNote, ForeignReader, NoteCollector, file_name, is_below, stem,
+    ForeignFileOrigin, ForeignNote, ForeignReader, NoteCollector, file_name, is_below, stem,
 };
 
 /// Bytes of a note; the rest of a longer one is refused.
@@ -26,7 +26,7 @@ pub(super) fn reader_of_memory(path: &str) -> Option<ForeignReader> {
 
 /// Reads one note.
 pub(super) fn read_note(
-    file: &ForeignFileInfo<'_>,
+    file: &ForeignFileOrigin<'_>,
     input: &mut dyn BufRead,
     notes: &mut NoteCollector,
 ) {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::agent_sessions::minute;
 use super::json_records::{each_record, whole_value};
-use super::{ForeignFileInfo, ForeignNote, NoteCollector};
+use super::{ForeignFileOrigin, ForeignNote, NoteCollector};
 
 /// Keys under which a list of memories may lie.
 const LISTS: [&str; 3] = ["results", "memories", "items"];
@@ -20,7 +20,7 @@ const OWNERS: [(&str, &str); 4] =
 
 /// Reads what `get_all` returns, or an export of the platform.
 pub(super) fn read_mem0(
-    file: &ForeignFileInfo<'_>,
+    file: &ForeignFileOrigin<'_>,
     input: &mut dyn BufRead,
     notes: &mut NoteCollector,
 ) {
@@ -36,7 +36,7 @@ pub(super) fn read_mem0(
 
 /// Reads memories, one a line.
 pub(super) fn read_mem0_lines(
-    file: &ForeignFileInfo<'_>,
+    file: &ForeignFileOrigin<'_>,
     input: &mut dyn BufRead,
     notes: &mut NoteCollector,
 ) {

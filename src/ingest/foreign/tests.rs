@@ -6,8 +6,8 @@ use super::*;
 
 /// Reads a text as a file of a program.
 fn read(name: &str, path: &str, text: &str) -> NoteCollector {
-    let source = ForeignSource::named(name).unwrap();
-    let file = ForeignFileInfo { path, shown: "shown", project: None, source };
+    let source = ForeignProgram::named(name).unwrap();
+    let file = ForeignFileOrigin { path, shown: "shown", project: None, source };
     let mut notes = NoteCollector::default();
     let reader = (source.reader)(path).unwrap();
     reader(&file, &mut Cursor::new(text.as_bytes()), &mut notes);

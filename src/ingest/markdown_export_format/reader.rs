@@ -7,7 +7,7 @@ use super::{ExportedNodeAttributes, ParsedExport};
 use crate::ingest::parse::{self, Parsed, Syntax, Warning};
 use crate::model::identity::ContentHash;
 use crate::model::kind_specs::KindSpec;
-use crate::model::tree::{Node, NodeType, Tree};
+use crate::model::tree::{DocumentTree, Node, NodeType};
 use crate::text::{self, label_of_text, tokens};
 
 /// Returns whether a text is that of an exported file.
@@ -213,7 +213,7 @@ impl ExportReader<'_> {
         self.add_tree(tree, block.start, depth, None);
     }
 
-    fn parse_fragment(&mut self, block: &Range<usize>) -> Tree {
+    fn parse_fragment(&mut self, block: &Range<usize>) -> DocumentTree {
         let first = text::line_number_at(self.text, block.start);
         let Parsed { tree, warnings } = parse::parse(Syntax::Markdown, &self.text[block.clone()]);
         let moved = warnings.into_iter().map(|it| Warning { line: first + it.line - 1, ..it });
@@ -222,7 +222,13 @@ impl ExportReader<'_> {
     }
 
     /// Adds the nodes of a fragment at a depth; one of them may have a marker.
-    fn add_tree(&mut self, tree: Tree, start: usize, depth: usize, heir: Option<(usize, Marker)>) {
+    fn add_tree(
+        &mut self,
+        tree: DocumentTree,
+        start: usize,
+        depth: usize,
+        heir: Option<(usize, Marker)>,
+    ) {
         let depths = tree.depths();
         let mut heir = heir;
         for (idx, (node, below)) in tree.nodes.into_iter().zip(depths).enumerate() {

@@ -7,11 +7,11 @@ use serde_json::json;
 use super::*;
 use crate::model::fields::CanonicalFields;
 use crate::model::links::reference::{Reference, ReferenceForm};
-use crate::model::tree::{ContentFormat, Node, NodeType, Tree};
+use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
 use crate::text::tokens;
 
 /// Prints a tree as an exported file.
-fn print(tree: &Tree, marks: &[ExportedNodeAttributes]) -> String {
+fn print(tree: &DocumentTree, marks: &[ExportedNodeAttributes]) -> String {
     let mut text = format!("{FILE_HEADER}\n\n");
     for ((node, depth), marks) in tree.nodes.iter().zip(tree.depths()).zip(marks) {
         push_node(&mut text, node, depth, marks);
@@ -43,7 +43,7 @@ fn check(text: &str, expected: Expect) {
 
 /// A file with a heading, a paragraph and a table of another format.
 fn file() -> String {
-    let mut tree = Tree::default();
+    let mut tree = DocumentTree::default();
     let heading = Node {
         node_type: NodeType::Heading,
         level: Some(2),
@@ -234,10 +234,10 @@ fn a_file_from_an_editor_with_other_line_ends_says_the_same() {
 
 #[test]
 fn an_index_names_folders_of_its_own_only() {
-    let index = |json: &str| FolderIndex::parse(&format!("<!-- remindb export 1 {json} -->\n"));
+    let index = |json: &str| RootFolderIndex::parse(&format!("<!-- remindb export 1 {json} -->\n"));
     let roots = [(1, "docs".to_owned()), (3, "a--b".to_owned())].into();
-    let two = FolderIndex { roots, agents: "memory".to_owned() };
-    assert_eq!(FolderIndex::parse(&two.text()), Some(two));
+    let two = RootFolderIndex { roots, agents: "memory".to_owned() };
+    assert_eq!(RootFolderIndex::parse(&two.text()), Some(two));
     assert!(index(r#"{"agents":"m","roots":{"1":""}}"#).is_some());
     for bad in [
         r#"{"agents":"../m","roots":{}}"#,
@@ -255,7 +255,8 @@ fn an_index_names_folders_of_its_own_only() {
 
 #[test]
 fn every_path_has_a_name_of_its_own() {
-    let root = ExportedRoot { agents: Some("memory".to_owned()), ..ExportedRoot::default() };
+    let root =
+        ExportedSourceRoot { agents: Some("memory".to_owned()), ..ExportedSourceRoot::default() };
     for (path, name) in [
         ("a.md", "a.md"),
         ("x/a.json", "x/a.json.md"),
@@ -265,7 +266,7 @@ fn every_path_has_a_name_of_its_own() {
         ("v1.2.md", "v1.2.md"),
         ("a.txt", "a.txt.md"),
     ] {
-        assert_eq!(folder_index::name_of(path), name);
+        assert_eq!(export_manifest::name_of(path), name);
         assert_eq!(root.path_of(name).as_deref(), Some(path));
     }
     assert_eq!(root.path_of("remindb.md"), None);
@@ -351,7 +352,7 @@ proptest! {
 
     #[test]
     fn what_is_printed_is_read_back(nodes in prop::collection::vec((nodes(), any::<prop::sample::Index>()), 0..6)) {
-        let (mut tree, mut marks) = (Tree::default(), Vec::new());
+        let (mut tree, mut marks) = (DocumentTree::default(), Vec::new());
         for ((node, marked), parent) in nodes {
             // A parent is above: the last node, or one of those above that.
             let mut above = vec![None];

@@ -95,7 +95,7 @@ impl CodeReader<'_> {
 
     /// Returns the definitions in a chunk, and the code between them, without what comes first.
     fn members(&self, chunk: &Chunk) -> Vec<Chunk> {
-        let Some((defined, definition::Members::Possible)) = chunk.defined else {
+        let Some((defined, definition::MemberCapability::Possible)) = chunk.defined else {
             return Vec::new();
         };
         let end = chunk.lines.end;

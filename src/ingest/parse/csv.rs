@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::content_splitting::PART_TOKENS_MAX;
 use super::{Parsed, Warning, content_splitting, label};
-use crate::model::tree::{Node, NodeType, Tree};
+use crate::model::tree::{DocumentTree, Node, NodeType};
 use crate::text::tokens;
 use crate::text::{self, LABEL_CHARS_MAX};
 
@@ -35,7 +35,7 @@ pub(super) fn parse_tabs(source: &str) -> Parsed {
 fn parse_with(source: &str, delimiter: char) -> Parsed {
     let mut warnings = Vec::new();
     let rows = rows(source, delimiter, &mut warnings);
-    let mut tree = Tree::default();
+    let mut tree = DocumentTree::default();
     let Some(header) = rows.first() else { return Parsed { tree, warnings } };
     let words = &source[header.clone()];
     let columns: Vec<String> = cells(words, delimiter)
@@ -74,7 +74,7 @@ fn parse_with(source: &str, delimiter: char) -> Parsed {
 }
 
 /// Adds rows as one node, or as several if they have too many tokens.
-fn add_group(tree: &mut Tree, parent: usize, source: &str, rows: &[Range<usize>]) {
+fn add_group(tree: &mut DocumentTree, parent: usize, source: &str, rows: &[Range<usize>]) {
     let mut due = vec![rows];
     while let Some(rows) = due.pop() {
         let content = joined(source, rows);
@@ -104,7 +104,7 @@ fn add_group(tree: &mut Tree, parent: usize, source: &str, rows: &[Range<usize>]
 }
 
 /// Sets a node's content if that is small enough; returns whether it is.
-fn set(tree: &mut Tree, index: usize, content: &str) -> bool {
+fn set(tree: &mut DocumentTree, index: usize, content: &str) -> bool {
     if !tokens::fits(content, PART_TOKENS_MAX) {
         return false;
     }

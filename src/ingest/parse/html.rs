@@ -11,10 +11,10 @@ mod boilerplate;
 mod dom;
 mod inline;
 mod inline_run;
+mod linear_time_tag_filter;
 mod math;
 mod preformatted;
-mod table;
-mod tag_filter;
+mod tab_separated_table;
 mod walk;
 
 use super::node_tree_builder::NodeTreeBuilder;
@@ -40,7 +40,7 @@ pub(super) fn parse(source: &str) -> Parsed {
         outline.add(Node { content: source.to_owned(), ..node }, Some(0));
         return Parsed { tree: outline.tree, warnings: vec![Warning { line: 1, what }] };
     }
-    let (mut dom, mut warnings) = tag_filter::build_dom(source);
+    let (mut dom, mut warnings) = linear_time_tag_filter::build_dom(source);
     let boilerplate = boilerplate::find_boilerplate(&dom, source);
     dom.left_out = boilerplate.left_out;
     warnings.extend(boilerplate.warning);

@@ -4,25 +4,25 @@
 //! always nodes (code, tables, markup, formulas, headings) become children of the list, quote or
 //! footnote around them.
 
-mod bounded_regions;
-mod inline;
-mod raw_lines;
-mod source;
+mod inline_to_markdown;
+mod masked_parser_input;
+mod oversized_source_split;
 mod table;
+mod verbatim_blocks;
 mod walk;
 
 use std::ops::Range;
 
-use super::container_writer::NESTING_MAX;
+use super::list_quote_footnote_writer::NESTING_MAX;
 use super::node_tree_builder::NodeTreeBuilder;
 use super::{Parsed, Warning, front_matter, label};
 use crate::model::tree::{Node, NodeType};
 use crate::text;
 #[cfg(any(test, fuzzing))]
-pub(crate) use source::options;
+pub(crate) use masked_parser_input::options;
 
-use bounded_regions::SourceRegion;
-use source::{PipeMaskedMarkdown, mask_pipes};
+use masked_parser_input::{PipeMaskedMarkdown, mask_pipes};
+use oversized_source_split::MarkdownOrVerbatimRegion;
 use walk::MarkdownWalk;
 
 /// Maximum nodes of a file; the rest is kept as plain text.
@@ -36,8 +36,12 @@ pub(super) fn parse(text: &str) -> Parsed {
         warnings.push(Warning { line: text::line_number_at(text, at), what });
     };
     let body_start = front_matter::parse(text, &mut outline, &mut warn);
-    let regions = bounded_regions::regions(text, body_start);
-    if 1 < regions.iter().filter(|region| matches!(region, SourceRegion::Markdown(_))).count() {
+    let regions = oversized_source_split::regions(text, body_start);
+    if 1 < regions
+        .iter()
+        .filter(|region| matches!(region, MarkdownOrVerbatimRegion::Markdown(_)))
+        .count()
+    {
         let what = format!(
             "{} bytes are read section by section; a link to a definition in another section stays \
              as written",
@@ -47,19 +51,19 @@ pub(super) fn parse(text: &str) -> Parsed {
     }
     for region in regions {
         let (end, read_to) = match region {
-            SourceRegion::Plain(range) => {
+            MarkdownOrVerbatimRegion::Plain(range) => {
                 let n = range.len();
                 warn(range.start, format!("a line of {n} bytes is kept as plain text"));
                 add_plain(&mut outline, text, range.clone());
                 (range.end, range.end)
             }
-            SourceRegion::Code { info, range } => {
+            MarkdownOrVerbatimRegion::Code { info, range } => {
                 let code = text[range.clone()].to_owned();
                 let node = code_node(&text[info], code, outline.parent(), range.clone());
                 outline.add(node, Some(range.start));
                 (range.end, range.end)
             }
-            SourceRegion::Markdown(range) => {
+            MarkdownOrVerbatimRegion::Markdown(range) => {
                 let masked = mask_pipes(&text[range.clone()]);
                 let source = PipeMaskedMarkdown { text: &text[range.clone()], parsed: &masked };
                 let mut walk = MarkdownWalk::new(source, range.start, &mut outline);

@@ -16,7 +16,7 @@ pub(crate) const TEXT: &str = "#text";
 
 /// A formula: its elements in document order, `math` first.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct MathmlElementList {
+pub(crate) struct FlatMathmlTree {
     pub(crate) elements: Vec<MathmlElement>,
 }
 
@@ -41,7 +41,7 @@ impl MathmlElement {
 
 /// The origin of the TeX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TexOrigin {
+pub(crate) enum TexAnnotationOrConversion {
     /// The formula's author, in an annotation.
     Annotation,
     /// This module.
@@ -103,9 +103,9 @@ impl TexPiece {
 }
 
 /// Converts a formula to LaTeX; `None` if LaTeX cannot express it.
-pub(crate) fn to_latex(formula: &MathmlElementList) -> Option<(String, TexOrigin)> {
+pub(crate) fn to_latex(formula: &FlatMathmlTree) -> Option<(String, TexAnnotationOrConversion)> {
     if let Some(tex) = annotation(formula, 0) {
-        return Some((tex, TexOrigin::Annotation));
+        return Some((tex, TexAnnotationOrConversion::Annotation));
     }
     let elements = &formula.elements;
     let variants = token::variants(elements);
@@ -126,11 +126,11 @@ pub(crate) fn to_latex(formula: &MathmlElementList) -> Option<(String, TexOrigin
     // LaTeX cannot express a control character; the source keeps it.
     let is_sayable =
         !tex.trim().is_empty() && !tex.contains(|it: char| it.is_control() && it != '\n');
-    is_sayable.then_some((tex, TexOrigin::Conversion))
+    is_sayable.then_some((tex, TexAnnotationOrConversion::Conversion))
 }
 
 /// Returns the TeX annotation of the formula, if the element at `top` is annotated as a whole.
-fn annotation(formula: &MathmlElementList, top: usize) -> Option<String> {
+fn annotation(formula: &FlatMathmlTree, top: usize) -> Option<String> {
     let elements = &formula.elements;
     let mut at = top;
     loop {
@@ -182,7 +182,7 @@ fn tex_of(elements: &[MathmlElement], index: usize) -> Option<String> {
 
 /// The formula and pieces that an element is converted from.
 struct ElementConverter<'a> {
-    formula: &'a MathmlElementList,
+    formula: &'a FlatMathmlTree,
     children: &'a [Vec<usize>],
     pieces: &'a mut [Option<TexPiece>],
 }

@@ -2,13 +2,13 @@
 
 use super::content_splitting::{self, SplitTextKind, TextPart};
 use super::label;
-use crate::model::tree::{Node, NodeType, Tree};
+use crate::model::tree::{DocumentTree, Node, NodeType};
 use crate::text::first_sentence;
 
 /// The tree that parsers add nodes to.
 #[derive(Debug, Default)]
 pub(crate) struct NodeTreeBuilder {
-    pub(crate) tree: Tree,
+    pub(crate) tree: DocumentTree,
     /// Level and index of the open headings, outermost first.
     open: Vec<(u8, usize)>,
 }

@@ -1,7 +1,7 @@
 //! TOON, the compact table notation: parses files, and prints tables.
 
-mod printer;
 mod reader;
+mod toon_encoder;
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::value_tree::{self, ValueKind};
 use super::{Parsed, Warning};
 use crate::text;
 
-pub(super) use printer::ToonTable;
+pub(super) use toon_encoder::ToonTable;
 
 /// Parses a TOON file; from the first faulty line on, it is kept as text.
 pub(super) fn parse(source: &str) -> Parsed {

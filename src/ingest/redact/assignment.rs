@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::assignment_context::{in_badge, in_code, in_vocabulary};
 use super::assignment_verdict::{AssignmentFeatures, begins_line, is_secret, is_secret_block};
-use super::key_name::{NAME_BYTES_MAX, SecretNameClass, classify, name_begin};
+use super::key_name::{CredentialKind, NAME_BYTES_MAX, classify, name_begin};
 use super::value_checks::{self, HEAD_BYTES_MAX};
 use super::value_span::{ValueDelimiter, open, value_end};
 
@@ -240,7 +240,7 @@ fn is_contradicted(
     // `(user, pass) = pair`: the parts of a value have names.
     let is_pattern = is_bare && closer.contains(')');
     let is_word = is_bare
-        && site.class == SecretNameClass::Password
+        && site.class == CredentialKind::Password
         && !site.upper
         && value_checks::is_chosen_word(assigned);
     let is_element = operator.separator == Separator::Tag && text[..begin].ends_with('<');

@@ -5,14 +5,14 @@
 use std::ops::Range;
 
 use super::assignment_context::goes_on_as_code;
-use super::key_name::{SecretNameClass, is_name_of_secret};
+use super::key_name::{CredentialKind, is_name_of_secret};
 use super::value_checks;
 use super::value_span::ValueDelimiter;
 
 /// The features of an assignment by which its value is judged.
 #[derive(Clone, Debug)]
 pub(super) struct AssignmentFeatures {
-    pub(super) class: SecretNameClass,
+    pub(super) class: CredentialKind,
     /// `UPPER_CASE=`: the notation of environment variables.
     pub(super) upper: bool,
     /// The name is only the keyword.
@@ -38,13 +38,13 @@ pub(super) fn is_secret_block(site: &AssignmentFeatures, text: &str, value: &Ran
     let are_words = lines.all(|line| !line.trim().contains(char::is_whitespace));
     let has_chance = words.split_whitespace().any(value_checks::is_varied);
     let several =
-        words.contains('\n') && are_words && has_chance && site.class != SecretNameClass::Maybe;
+        words.contains('\n') && are_words && has_chance && site.class != CredentialKind::Maybe;
     several || is_secret(site, text, value.start, value.start + words.len())
 }
 
 /// Returns whether a cell of a column of that class holds a secret.
 pub(super) fn is_secret_cell(
-    class: SecretNameClass,
+    class: CredentialKind,
     alone: bool,
     text: &str,
     cell: &Range<usize>,
@@ -56,12 +56,12 @@ pub(super) fn is_secret_cell(
 
 impl AssignmentFeatures {
     /// Returns the features of a cell, as if it were quoted.
-    pub(super) fn of_cell(class: SecretNameClass, alone: bool) -> AssignmentFeatures {
+    pub(super) fn of_cell(class: CredentialKind, alone: bool) -> AssignmentFeatures {
         AssignmentFeatures {
             class,
             upper: false,
             alone,
-            equals: class == SecretNameClass::Key,
+            equals: class == CredentialKind::Key,
             is_argument: false,
             spaced: false,
             is_line: true,
@@ -107,7 +107,7 @@ pub(super) fn is_secret(site: &AssignmentFeatures, text: &str, start: usize, end
     if !is_variable && is_name_of_secret(whole, site.class) {
         return false;
     }
-    if site.class != SecretNameClass::Password && value_checks::is_path_or_url(whole) {
+    if site.class != CredentialKind::Password && value_checks::is_path_or_url(whole) {
         return false;
     }
     if value_checks::is_small_number(whole) {
@@ -115,26 +115,26 @@ pub(super) fn is_secret(site: &AssignmentFeatures, text: &str, start: usize, end
     }
     if whole.bytes().all(|byte| byte.is_ascii_digit()) {
         let n_digits_min = match (site.class, site.upper) {
-            (SecretNameClass::Password, true) => 4,
-            (SecretNameClass::Password, false) => 5,
-            (SecretNameClass::Secret | SecretNameClass::Key, _) => 10,
-            (SecretNameClass::Maybe, _) => return false,
+            (CredentialKind::Password, true) => 4,
+            (CredentialKind::Password, false) => 5,
+            (CredentialKind::Secret | CredentialKind::Key, _) => 10,
+            (CredentialKind::Maybe, _) => return false,
         };
         return n_digits_min <= n_chars;
     }
     if site.is_argument && value_checks::is_constant(whole) {
         return false;
     }
-    let is_machine_made = site.is_argument && site.class != SecretNameClass::Password;
+    let is_machine_made = site.is_argument && site.class != CredentialKind::Password;
     if site.upper && site.equals && !site.alone && !is_machine_made {
         return match site.class {
-            SecretNameClass::Password | SecretNameClass::Secret | SecretNameClass::Key => {
+            CredentialKind::Password | CredentialKind::Secret | CredentialKind::Key => {
                 3 <= n_chars || !site.spaced && (quoted || 2 <= n_chars)
             }
-            SecretNameClass::Maybe if site.spaced => {
+            CredentialKind::Maybe if site.spaced => {
                 value_checks::is_random(whole) || value_checks::is_varied(whole) && 6 <= n_chars
             }
-            SecretNameClass::Maybe => 3 <= n_chars,
+            CredentialKind::Maybe => 3 <= n_chars,
         };
     }
     if whole.contains(char::is_whitespace) {
@@ -142,7 +142,7 @@ pub(super) fn is_secret(site: &AssignmentFeatures, text: &str, start: usize, end
         let chosen = site.equals || quoted && any(value_checks::is_varied);
         let chosen = chosen || quoted && value_checks::is_passphrase(whole);
         let password =
-            site.class == SecretNameClass::Password && chosen && !value_checks::is_prose(whole);
+            site.class == CredentialKind::Password && chosen && !value_checks::is_prose(whole);
         return password || any(value_checks::is_random);
     }
     if !quoted && !site.equals && !ends_line(text, end) {
@@ -160,9 +160,9 @@ fn is_secret_word(site: &AssignmentFeatures, word: &str, n_chars: usize) -> bool
     let joined = word.chars().all(|at| at.is_alphabetic() || "-_./:".contains(at));
     let varied = value_checks::is_varied(word);
     match site.class {
-        SecretNameClass::Password if varied => 6 <= n_chars,
-        SecretNameClass::Password if value_checks::is_chosen_word(word) && is_settled(site) => true,
-        SecretNameClass::Password if letters && !value_checks::is_describing(word) => {
+        CredentialKind::Password if varied => 6 <= n_chars,
+        CredentialKind::Password if value_checks::is_chosen_word(word) && is_settled(site) => true,
+        CredentialKind::Password if letters && !value_checks::is_describing(word) => {
             let n_chars_min = match (clear, site.is_line) {
                 // A line of a file of settings.
                 (true, true) if !site.spaced && site.delimiter == ValueDelimiter::Bare => 6,
@@ -172,14 +172,14 @@ fn is_secret_word(site: &AssignmentFeatures, word: &str, n_chars: usize) -> bool
             };
             n_chars_min <= n_chars
         }
-        SecretNameClass::Password => clear && 16 <= n_chars,
-        SecretNameClass::Secret if varied => 6 <= n_chars,
-        SecretNameClass::Secret if joined => letters && clear && 12 <= n_chars,
-        SecretNameClass::Secret => value_checks::is_random(word),
-        SecretNameClass::Key if varied && site.equals && !site.alone => 6 <= n_chars,
-        SecretNameClass::Key if letters => clear && !site.alone && 12 <= n_chars,
-        SecretNameClass::Key => value_checks::is_random(word),
-        SecretNameClass::Maybe => {
+        CredentialKind::Password => clear && 16 <= n_chars,
+        CredentialKind::Secret if varied => 6 <= n_chars,
+        CredentialKind::Secret if joined => letters && clear && 12 <= n_chars,
+        CredentialKind::Secret => value_checks::is_random(word),
+        CredentialKind::Key if varied && site.equals && !site.alone => 6 <= n_chars,
+        CredentialKind::Key if letters => clear && !site.alone && 12 <= n_chars,
+        CredentialKind::Key => value_checks::is_random(word),
+        CredentialKind::Maybe => {
             20 <= n_chars && value_checks::is_random(word) && 3.5 <= value_checks::entropy(word)
         }
     }

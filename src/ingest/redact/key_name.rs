@@ -5,7 +5,7 @@ pub(super) const NAME_BYTES_MAX: usize = 80;
 
 /// The class of a name that tells of a secret, by which its value is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SecretNameClass {
+pub(super) enum CredentialKind {
     /// A password or passphrase: people choose them, so they may be words.
     Password,
     /// A secret.
@@ -36,7 +36,7 @@ pub(super) fn name_begin(text: &str, end: usize) -> usize {
 }
 
 /// Classifies a name; also returns whether it is only the keyword.
-pub(super) fn classify(text: &str, begin: usize, name: &str) -> Option<(SecretNameClass, bool)> {
+pub(super) fn classify(text: &str, begin: usize, name: &str) -> Option<(CredentialKind, bool)> {
     let trimmed = name.trim_end_matches(|at: char| at.is_ascii_digit() || at == '_');
     let mut words = words(trimmed);
     if words.last().is_some_and(|word| word == "base") {
@@ -53,29 +53,29 @@ pub(super) fn classify(text: &str, begin: usize, name: &str) -> Option<(SecretNa
         || last.ends_with("pwd")
         || last == "pass"
     {
-        SecretNameClass::Password
+        CredentialKind::Password
     } else if last.ends_with("secret") {
-        SecretNameClass::Secret
+        CredentialKind::Secret
     } else if last.ends_with("token") {
-        SecretNameClass::Key
+        CredentialKind::Key
     } else if last == "key" {
         if KEY_OPENS.contains(&before) {
-            SecretNameClass::Key
+            CredentialKind::Key
         } else if alone || KEY_IS_NONE.contains(&before) {
             return None;
         } else {
-            SecretNameClass::Maybe
+            CredentialKind::Maybe
         }
     } else {
         let head = last.strip_suffix("key").filter(|head| KEY_OPENS.contains(head));
-        head.map(|_| SecretNameClass::Key)?
+        head.map(|_| CredentialKind::Key)?
     };
     Some((class, alone))
 }
 
 /// Returns whether a value in the place of a secret of that class is itself the name of one:
 /// `SERVER_SECRET_0`, `load_private_key`. People do choose `my_password`.
-pub(super) fn is_name_of_secret(value: &str, class: SecretNameClass) -> bool {
+pub(super) fn is_name_of_secret(value: &str, class: CredentialKind) -> bool {
     let is_upper = !value.bytes().any(|byte| byte.is_ascii_lowercase());
     // `readPassword`
     let is_camel = value.starts_with(|at: char| at.is_ascii_lowercase())
@@ -84,8 +84,8 @@ pub(super) fn is_name_of_secret(value: &str, class: SecretNameClass) -> bool {
     (value.contains('_') || is_camel)
         && value.len() <= NAME_BYTES_MAX
         && value.bytes().all(is_name_byte)
-        && (is_upper || is_camel || class != SecretNameClass::Password)
-        && classify(value, 0, value).is_some_and(|(named, _)| named != SecretNameClass::Maybe)
+        && (is_upper || is_camel || class != CredentialKind::Password)
+        && classify(value, 0, value).is_some_and(|(named, _)| named != CredentialKind::Maybe)
 }
 
 /// First words of keys that open something.

@@ -11,7 +11,7 @@ mod tests;
 use std::ops::Range;
 
 use super::assignment_verdict::is_secret_cell;
-use super::key_name::{SecretNameClass, classify, name_begin};
+use super::key_name::{CredentialKind, classify, name_begin};
 use super::value_checks;
 
 /// Maximum bytes of a line that can be a head.
@@ -45,7 +45,7 @@ enum TableNotation {
 #[derive(Clone, Copy)]
 struct SecretColumn {
     nth: usize,
-    class: SecretNameClass,
+    class: CredentialKind,
     /// Whether the name is only the keyword.
     alone: bool,
 }
@@ -203,7 +203,7 @@ fn is_owner(name: &str, notation: TableNotation) -> bool {
     is_of(&OWNERS) || notation != TableNotation::Markdown && is_of(&MAYBE)
 }
 
-fn class_of(text: &str, cell: &Range<usize>) -> Option<(SecretNameClass, bool)> {
+fn class_of(text: &str, cell: &Range<usize>) -> Option<(CredentialKind, bool)> {
     let begin = name_begin(text, cell.end).max(cell.start);
     let before = &text[cell.start..begin];
     let is_short = before.len() <= 24 && before.chars().all(|at| at.is_alphabetic() || at == ' ');
@@ -269,12 +269,12 @@ fn judge(
 ) {
     let SecretColumn { class, alone, .. } = column;
     // A short plain word says nothing itself; it needs an owner.
-    let is_credential = head.has_owner && class == SecretNameClass::Password;
+    let is_credential = head.has_owner && class == CredentialKind::Password;
     let is_word = |word: &str| word.len() < PLAIN_BYTES_MIN && value_checks::is_chosen_word(word);
     let is_secret = |at: &Range<usize>| {
         is_secret_cell(class, alone, text, at) && (is_credential || !is_word(&text[at.clone()]))
     };
-    let is_sure = matches!(class, SecretNameClass::Password | SecretNameClass::Secret)
+    let is_sure = matches!(class, CredentialKind::Password | CredentialKind::Secret)
         && cells.iter().any(|(at, _)| is_secret(at) && value_checks::is_varied(&text[at.clone()]));
     for (at, quote) in cells {
         let word = &text[at.clone()];

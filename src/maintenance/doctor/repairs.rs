@@ -20,7 +20,7 @@ use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::commit_outcome::commit;
 use crate::store::past_states::history_completion;
 use crate::store::replica_mark::mark_unpublished;
-use crate::store::write_lock::begin_write;
+use crate::store::write_transaction::begin_write;
 use crate::store::{
     ErrorContext, PreparedStatements, StoreError, connection, history_reader, links,
 };

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Row, params};
 
-use super::RedactionWork;
+use super::MemoryRedactor;
 use crate::model::breadcrumb;
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
-impl RedactionWork<'_> {
+impl MemoryRedactor<'_> {
     /// Scrubs the paths of roots and files. Returns the keys of the renamed files.
     pub(super) fn scrub_all_paths(&mut self) -> Result<Vec<i64>, StoreError> {
         self.roots()?;

@@ -2,14 +2,14 @@
 
 use rusqlite::{Row, params};
 
-use super::RedactionWork;
+use super::MemoryRedactor;
 use crate::model::links::name::fold_name;
 use crate::store::{ErrorContext, PreparedStatements, StoreError, links};
 
 /// The texts of a reference: label, path, id, heading, alias.
 type ReferenceRowTexts = [Option<String>; 5];
 
-impl RedactionWork<'_> {
+impl MemoryRedactor<'_> {
     /// Scrubs manual references; then parses all references and names again, if any text changed.
     pub(super) fn scrub_references(&mut self) -> Result<(), StoreError> {
         const BY_HAND: &str = "

@@ -2,11 +2,11 @@
 
 use rusqlite::{Row, ToSql, params};
 
-use super::{RedactionWork, RehashedText, SecretWithKind, text_columns};
+use super::{MemoryRedactor, RehashedText, SecretWithKind, text_columns};
 use crate::model::identity::ContentHash;
 use crate::store::node_columns::{ColumnRedaction, SqlTemplate};
 use crate::store::{AttributeValues, ErrorContext, PreparedStatements, StoreError};
-use crate::text::index_terms::index_terms;
+use crate::text::supplementary_index_terms::index_terms;
 use crate::text::tokens;
 
 /// The texts of a node that can contain a secret.
@@ -36,7 +36,7 @@ impl NodeTexts {
     }
 }
 
-impl RedactionWork<'_> {
+impl MemoryRedactor<'_> {
     /// Scrubs the nodes. Returns the keys of those with a new label.
     pub(super) fn scrub_nodes(&mut self) -> Result<Vec<i64>, StoreError> {
         static NODES: SqlTemplate = SqlTemplate::new(

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::{FileErrorContext, TransferError, with_suffix};
-use crate::store::path_check::COMPANIONS;
+use crate::store::database_path_check::COMPANIONS;
 use crate::store::rename_noreplace::rename_new;
 use crate::store::{ErrorContext, StoreError, connection, schema};
 

@@ -14,9 +14,9 @@ use std::path::Path;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use super::{AtomicFolder, IfExists, ProgressFn, TransferError};
-use crate::ingest::markdown_export_format::folder_index::{INDEX_FILE, name_of};
+use crate::ingest::markdown_export_format::export_manifest::{INDEX_FILE, name_of};
 use crate::ingest::markdown_export_format::{
-    ExportedNodeAttributes, FILE_HEADER, FolderIndex, push_node,
+    ExportedNodeAttributes, FILE_HEADER, RootFolderIndex, push_node,
 };
 use crate::ingest::scan;
 use crate::model::fields::CanonicalFields;
@@ -84,7 +84,7 @@ pub(crate) fn export_markdown(
 
 /// Where everything goes.
 struct ExportLayout {
-    index: FolderIndex,
+    index: RootFolderIndex,
     roots: Vec<RootLayout>,
 }
 
@@ -119,7 +119,7 @@ impl ExportLayout {
         let mut taken = if is_alone { tops } else { BTreeSet::new() };
         let agents = free_name(AGENTS_FOLDER, &mut taken);
         let mut layout = ExportLayout {
-            index: FolderIndex { roots: BTreeMap::new(), agents },
+            index: RootFolderIndex { roots: BTreeMap::new(), agents },
             roots: Vec::new(),
         };
         for ((number, path), files) in by_root {

@@ -17,7 +17,7 @@ use super::{AtomicFile, FileErrorContext, IfExists, TransferError};
 use crate::ingest::scan;
 use crate::model::clock::Millis;
 use crate::store::ErrorContext;
-use crate::store::wal_check::with_suffix;
+use crate::store::missing_wal_check::with_suffix;
 
 /// Lists of records, those first that others refer to.
 const LISTS: &[&str] = &[
@@ -69,7 +69,7 @@ pub(crate) type RemindRecord = Map<String, Value>;
 
 /// The records of a memory of Remind.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct RemindRecords {
+pub(crate) struct RemindRecordLists {
     /// The form of the source, in the words of messages.
     pub(crate) form: String,
     lists: BTreeMap<&'static str, Vec<RemindRecord>>,
@@ -77,27 +77,27 @@ pub(crate) struct RemindRecords {
     pub(crate) n_unreadable: usize,
 }
 
-impl RemindRecords {
+impl RemindRecordLists {
     /// Reads a file or a folder; `db` is where a database may be copied to, under another name.
-    pub(crate) fn read(source: &Path, db: &Path) -> Result<RemindRecords, TransferError> {
+    pub(crate) fn read(source: &Path, db: &Path) -> Result<RemindRecordLists, TransferError> {
         if !source.exists() {
             let what = format!("no export, database or folder at `{}`", source.display());
             return Err(TransferError::Refused(what));
         }
         if source.is_dir() {
-            return RemindRecords::of_folder(source);
+            return RemindRecordLists::of_folder(source);
         }
         let n_bytes = fs::metadata(source).on("read", source)?.len();
         let mut head = [0; SQLITE.len()];
         let mut file = scan::open_regular(source).on("read", source)?;
         if std::io::Read::read_exact(&mut file, &mut head).is_ok() && head == *SQLITE {
-            return RemindRecords::of_database(source, db);
+            return RemindRecordLists::of_database(source, db);
         }
         if FILE_BYTES_MAX < n_bytes {
             let what = format!("`{}` has {n_bytes} bytes", source.display());
             return Err(TransferError::Refused(format!("{what}; at most {FILE_BYTES_MAX} fit")));
         }
-        RemindRecords::of_export(
+        RemindRecordLists::of_export(
             &scan::read_regular(source, FILE_BYTES_MAX).on("read", source)?,
             source,
         )
@@ -109,14 +109,17 @@ impl RemindRecords {
     }
 
     /// Returns the records with every text rewritten.
-    pub(crate) fn map_texts(mut self, rewrite: &mut impl FnMut(&str) -> String) -> RemindRecords {
+    pub(crate) fn map_texts(
+        mut self,
+        rewrite: &mut impl FnMut(&str) -> String,
+    ) -> RemindRecordLists {
         for record in self.lists.values_mut().flatten() {
             record.values_mut().for_each(|it| rewrite_texts(it, rewrite));
         }
         self
     }
 
-    fn of_export(bytes: &[u8], source: &Path) -> Result<RemindRecords, TransferError> {
+    fn of_export(bytes: &[u8], source: &Path) -> Result<RemindRecordLists, TransferError> {
         let refuse = |why: String| {
             TransferError::Refused(format!("`{}` is no export of Remind: {why}", source.display()))
         };
@@ -134,7 +137,7 @@ impl RemindRecords {
             _ => return Err(refuse("it has neither `records` nor `concepts`".to_owned())),
         };
         let form = format!("export v{}", version.unwrap_or(3));
-        let mut records = RemindRecords { form, ..RemindRecords::default() };
+        let mut records = RemindRecordLists { form, ..RemindRecordLists::default() };
         // The form of the export has no list for topics; ours stands beside.
         let topics = export.get("topics").filter(|_| !lists.contains_key("topics"));
         let topics = topics.map(|it| ("topics".to_owned(), it.clone()));
@@ -161,7 +164,7 @@ impl RemindRecords {
     }
 
     /// Returns the records with times without a zone read as local time, which Remind writes.
-    fn with_local_times(mut self) -> Result<RemindRecords, TransferError> {
+    fn with_local_times(mut self) -> Result<RemindRecordLists, TransferError> {
         let clock = Connection::open_in_memory().doing("read local times")?;
         let mut query = clock.prepare("SELECT unixepoch(?1, 'utc')").doing("read local times")?;
         for record in self.lists.values_mut().flatten() {
@@ -180,9 +183,9 @@ impl RemindRecords {
         Ok(self)
     }
 
-    fn of_folder(folder: &Path) -> Result<RemindRecords, TransferError> {
+    fn of_folder(folder: &Path) -> Result<RemindRecordLists, TransferError> {
         let form = "folder".to_owned();
-        let mut records = RemindRecords { form, ..RemindRecords::default() };
+        let mut records = RemindRecordLists { form, ..RemindRecordLists::default() };
         let found = PLACES
             .map(|it| folder.join(it))
             .into_iter()
@@ -225,7 +228,7 @@ impl RemindRecords {
         records.with_local_times()
     }
 
-    fn of_database(source: &Path, db: &Path) -> Result<RemindRecords, TransferError> {
+    fn of_database(source: &Path, db: &Path) -> Result<RemindRecordLists, TransferError> {
         let copy = AtomicFile::of(&with_suffix(db, ".remind"), IfExists::Refuse)?;
         copy_still(source, copy.path())?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
@@ -240,7 +243,7 @@ impl RemindRecords {
         }
         check_readable(&conn, &source.display().to_string(), &TABLES)?;
         let form = "database".to_owned();
-        let mut records = RemindRecords { form, ..RemindRecords::default() };
+        let mut records = RemindRecordLists { form, ..RemindRecordLists::default() };
         for name in LISTS {
             if has_table(&conn, name)? {
                 records.add_table(&conn, name)?;

@@ -18,10 +18,10 @@ use super::{
     with_suffix,
 };
 use crate::store::commit_outcome::at_commit;
+use crate::store::database_path_check::COMPANIONS;
 use crate::store::file_identity_check::OpenedFiles;
-use crate::store::path_check::COMPANIONS;
 use crate::store::replica_mark::carry_replica;
-use crate::store::write_lock::name_holder;
+use crate::store::write_transaction::name_holder;
 use crate::store::{ErrorContext, IfMissing, StoreError, Writer, check_path, connection, schema};
 
 /// Pages of a step while all other connections wait.

@@ -18,7 +18,7 @@ use crate::model::fields;
 use crate::model::identity::ContentHash;
 use crate::store::node_columns::{ColumnRedaction, NodeColumn, columns};
 use crate::store::{ErrorContext, StoreError, links};
-use crate::text::index_terms::index_terms;
+use crate::text::supplementary_index_terms::index_terms;
 use crate::text::{self, tokens};
 
 /// The message of the snapshot after redaction.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::text::{self, json_control_escaping};
+use crate::text::{self, terminal_safe_json};
 
 /// Bytes that a character may begin with which is escaped.
 const MAY_BE_SPECIAL: [bool; 256] = {
@@ -42,7 +42,7 @@ impl fmt::Write for JsonStringEscaper<'_> {
                 '\n' => self.0.push_str("\\n"),
                 '\r' => self.0.push_str("\\r"),
                 '\t' => self.0.push_str("\\t"),
-                other => json_control_escaping::push_escape(self.0, other),
+                other => terminal_safe_json::push_escape(self.0, other),
             }
         }
         self.0.push_str(&text[n_written..]);

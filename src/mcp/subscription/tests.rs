@@ -4,32 +4,32 @@ use crossbeam_channel::unbounded;
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::mcp::fixture::{self, Fixture};
 use crate::mcp::rpc::parse_frame;
+use crate::mcp::server_testing::{self, TestHandler};
 use crate::mcp::{Connection, FrameOutcome, Outbox};
 
 /// A client, with all lines it received.
 struct Client {
-    server: Arc<Server<Fixture>>,
+    server: Arc<Server<TestHandler>>,
     connection: Connection,
     transcript: String,
 }
 
 impl Client {
-    fn of(server: &Arc<Server<Fixture>>) -> Client {
+    fn of(server: &Arc<Server<TestHandler>>) -> Client {
         let connection = Connection::new("a");
         Client { server: Arc::clone(server), connection, transcript: String::new() }
     }
 
     fn legacy() -> Client {
-        let mut client = Client::of(&fixture::server().0);
+        let mut client = Client::of(&server_testing::server().0);
         client.ask("0", "initialize", json!({}));
         client.transcript.clear();
         client
     }
 
     fn modern() -> Client {
-        Client::of(&fixture::server().0)
+        Client::of(&server_testing::server().0)
     }
 
     /// Sends a request; the reply goes to the transcript.
@@ -220,7 +220,7 @@ fn changes_are_a_set_and_not_a_queue() {
 
 #[test]
 fn a_connection_that_has_gone_listens_to_nothing() {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let mut clients = [Client::of(&server), Client::of(&server)];
     assert!(!server.hub.has_subscribers_or(|| ()));
     for client in &mut clients {

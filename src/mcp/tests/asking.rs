@@ -26,7 +26,7 @@ fn accept(name: &str, value: &str) -> Value {
 
 #[test]
 fn a_modern_call_ends_with_its_requests_and_is_retried_with_the_answers() {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let mut connection = connection();
     let capabilities = capabilities(&["elicitation", "sampling", "roots"]);
     let mut respond =
@@ -60,7 +60,7 @@ fn a_modern_call_ends_with_its_requests_and_is_retried_with_the_answers() {
 
 #[test]
 fn an_answer_that_makes_no_sense_is_asked_for_again() {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let capabilities = capabilities(&["elicitation"]);
     let nonsense = [
         json!(12345),
@@ -83,7 +83,7 @@ fn an_answer_that_makes_no_sense_is_asked_for_again() {
 
 #[test]
 fn state_that_was_changed_or_belongs_elsewhere_is_refused() {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let mut connection = connection();
     let capabilities = capabilities(&["elicitation"]);
     let first = ask(&server, &mut connection, call(&capabilities, json!({})));
@@ -103,14 +103,14 @@ fn state_that_was_changed_or_belongs_elsewhere_is_refused() {
     let mut other = call(&capabilities, json!({"requestState": signed}));
     other["params"]["name"] = "steps".into();
     assert_eq!(ask(&server, &mut connection, other)["error"]["code"], RpcError::INVALID_PARAMS);
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let asked = call(&capabilities, json!({"requestState": signed}));
     assert_eq!(ask(&server, &mut connection, asked)["error"]["code"], RpcError::INVALID_PARAMS);
 }
 
 #[test]
 fn a_client_is_asked_only_for_what_it_can() {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let reply = ask(&server, &mut connection(), call(&capabilities(&["sampling"]), json!({})));
     let shown = reply["result"]["content"][0]["text"].as_str().unwrap();
     assert_eq!(shown, "name Unsupported; color Unsupported; ");
@@ -130,7 +130,7 @@ fn a_client_is_asked_only_for_what_it_can() {
 
 #[test]
 fn a_prompt_asks_as_a_tool_does() {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let mut asked = modern_request("prompts/get", json!({"name": "asking"}));
     asked["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
         capabilities(&["elicitation"]);
@@ -147,14 +147,14 @@ fn a_prompt_asks_as_a_tool_does() {
 /// A legacy client in the middle of a call: the question to it, and the line of the reply.
 struct Talk {
     connection: Connection,
-    server: Arc<Server<fixture::Fixture>>,
+    server: Arc<Server<server_testing::TestHandler>>,
     lines: Receiver<OutgoingLine>,
     reply: Receiver<Option<OutgoingLine>>,
 }
 
 impl Talk {
     fn start() -> Talk {
-        let (server, _ends) = fixture::server();
+        let (server, _ends) = server_testing::server();
         let mut connection = connection();
         let hello = json!({"capabilities": {"elicitation": {}}});
         ask(&server, &mut connection, request("initialize", hello));

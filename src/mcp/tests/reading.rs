@@ -7,7 +7,7 @@ use super::*;
 /// Checks the outcome of a request in both eras, without the common members of modern results.
 #[track_caller]
 fn check(method: &str, params: Value, legacy: Expect, modern: Expect) {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let mut old = connection();
     ask(&server, &mut old, request("initialize", json!({})));
     legacy.assert_eq(&outcome(ask(&server, &mut old, request(method, params.clone()))));
@@ -146,7 +146,7 @@ fn prompts_want_their_arguments() {
 
 #[test]
 fn completions_are_a_hundred_at_most() {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let mut connection = connection();
     let mut complete = |subject: Value| {
         let argument = json!({"name": "id", "value": "v"});
@@ -170,7 +170,7 @@ fn completions_are_a_hundred_at_most() {
 
 #[test]
 fn lists_come_in_pages() {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let server = Server { page_rows_max: 2, ..Arc::into_inner(server).unwrap() };
     let mut connection = connection();
     let methods = ["tools/list", "resources/list", "resources/templates/list", "prompts/list"];
@@ -209,7 +209,7 @@ fn lists_come_in_pages() {
 
 #[test]
 fn a_registration_without_resources_and_prompts_has_none_of_their_methods() {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let server = Server { resources: &[], prompts: &[], ..Arc::into_inner(server).unwrap() };
     let mut connection = connection();
     for method in ["resources/list", "resources/read", "prompts/list", "completion/complete"] {
@@ -222,7 +222,7 @@ fn a_registration_without_resources_and_prompts_has_none_of_their_methods() {
 
 #[test]
 fn a_custom_schema_is_listed_unchanged() {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let list = ask(&server, &mut connection(), modern_request("tools/list", json!({})));
     let tools = list["result"]["tools"].as_array().unwrap();
     let blocks = tools.iter().find(|it| it["name"] == "blocks").unwrap();
@@ -234,7 +234,7 @@ fn a_custom_schema_is_listed_unchanged() {
 
 #[test]
 fn an_unknown_block_becomes_text_in_an_older_version() {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let mut shape = String::new();
     for version in ["2024-11-05", "2025-03-26", "2025-06-18"] {
         let mut connection = connection();

@@ -1,7 +1,7 @@
 use expect_test::expect;
 use proptest::prelude::*;
 
-use super::template_expansion_testing::{expand, vars};
+use super::template_expander_testing::{expand, vars};
 use super::*;
 
 const TEMPLATES: &[&str] = &[

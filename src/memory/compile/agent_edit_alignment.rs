@@ -4,15 +4,17 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use super::file_being_compiled::{FileBeingCompiled, ParsedFile, base_hash};
+use super::file_compile_state::{FileBeingCompiled, ParsedFile, base_hash};
 use crate::model::identity::{self, AlignmentNode, ContentHash, NodeId, TextHistoryIndex};
 use crate::model::order_keys::{self, AssignedOrderKey, SiblingKeyChange};
-use crate::model::tree::{NodeType, Tree};
-use crate::store::{Batch, FileId, NodeKey, NodePlace, NodeRecord, StoreError, Tombstone};
+use crate::model::tree::{DocumentTree, NodeType};
+use crate::store::{
+    Batch, FileId, ForgottenNodeTombstone, NodeKey, NodePlace, NodeRecord, StoreError,
+};
 use crate::text;
 
 /// The label and the text of a node in its file.
-struct BaseText {
+struct NodeTextInFile {
     label: String,
     content: String,
 }
@@ -21,7 +23,7 @@ struct BaseText {
 pub(super) struct NodeWithBaseText<'a> {
     node: &'a NodeRecord,
     /// The base text, if an agent replaced it.
-    file: Option<BaseText>,
+    file: Option<NodeTextInFile>,
 }
 
 /// Returns the nodes of a file with their base texts. The agent's text would not help to recognize
@@ -36,7 +38,8 @@ pub(super) fn base_nodes<'a>(
             Some(hash) => batch.stored_text(hash)?,
             None => None,
         };
-        let file = file.map(|content| BaseText { label: text::label_of_text(&content), content });
+        let file =
+            file.map(|content| NodeTextInFile { label: text::label_of_text(&content), content });
         base_nodes.push(NodeWithBaseText { node, file });
     }
     Ok(base_nodes)
@@ -122,7 +125,8 @@ pub(super) fn without_forgotten(
             above = parsed.tree.nodes[at].parent;
         }
         let parent = above.and_then(|at| matched[at]).map(|at| before.ids[at]);
-        let moved = Tombstone { parent, span: node.span.clone(), ..tombstones[nth].clone() };
+        let moved =
+            ForgottenNodeTombstone { parent, span: node.span.clone(), ..tombstones[nth].clone() };
         if moved != tombstones[nth] {
             batch.place_tombstone(file, &moved)?;
         }
@@ -147,7 +151,7 @@ impl LastFileVersion {
     fn new(
         batch: &Batch<'_>,
         old: &[NodeRecord],
-        tombstones: &[Tombstone],
+        tombstones: &[ForgottenNodeTombstone],
     ) -> Result<LastFileVersion, StoreError> {
         let mut ids: Vec<NodeId> = old.iter().map(|it| it.id).collect();
         ids.extend(tombstones.iter().map(|it| it.id));
@@ -187,7 +191,7 @@ impl LastFileVersion {
     fn match_blocks(
         &self,
         base_nodes: &[NodeWithBaseText<'_>],
-        tombstones: &[Tombstone],
+        tombstones: &[ForgottenNodeTombstone],
         parsed: &ParsedFile,
     ) -> Vec<Option<usize>> {
         let new = known_nodes(parsed);
@@ -200,7 +204,8 @@ impl LastFileVersion {
             .map(|&(at, parent)| match at.checked_sub(base_nodes.len()) {
                 None => base_nodes[at].to_known(parent),
                 Some(nth) => {
-                    let Tombstone { node_type, level, source_hash: hash, .. } = tombstones[nth];
+                    let ForgottenNodeTombstone { node_type, level, source_hash: hash, .. } =
+                        tombstones[nth];
                     let (label, content) = text_of
                         .get(&(node_type, hash))
                         .map_or(("", "?"), |it| (it.label, it.content));
@@ -215,7 +220,8 @@ impl LastFileVersion {
 
 /// Removes blocks; their children move up.
 pub(super) fn remove_blocks(parsed: ParsedFile, is_dropped: &[bool]) -> ParsedFile {
-    let mut kept = ParsedFile { tree: Tree::default(), hashes: Vec::new(), marks: Vec::new() };
+    let mut kept =
+        ParsedFile { tree: DocumentTree::default(), hashes: Vec::new(), marks: Vec::new() };
     let mut marks = parsed.marks.into_iter();
     // For each old index, the new index of it or of its nearest remaining ancestor.
     let mut now_at: Vec<Option<usize>> = Vec::with_capacity(is_dropped.len());

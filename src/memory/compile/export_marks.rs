@@ -4,7 +4,7 @@
 //! node that belongs to no file is found by its id: a person's edit counts where the memory has
 //! the text of the export still, and what was forgotten meanwhile stays so.
 
-use super::file_being_compiled::ParsedFile;
+use super::file_compile_state::ParsedFile;
 use crate::ingest::markdown_export_format::ExportedNodeAttributes;
 use crate::ingest::parse::Warning;
 use crate::ingest::redact::Redactor;
@@ -12,7 +12,7 @@ use crate::model::fields::CanonicalFields;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::kind_specs::KindSpec;
 use crate::model::links::reference::Reference;
-use crate::model::tree::{Node, NodeType, Tree};
+use crate::model::tree::{DocumentTree, Node, NodeType};
 use crate::store::{
     AttributeValue, Batch, FIELDS, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
 };
@@ -29,7 +29,7 @@ pub(super) enum FileOrAgentsOwner {
 
 /// Redacts marks, and takes those away that are not valid where they are.
 pub(super) fn check_marks(
-    tree: &mut Tree,
+    tree: &mut DocumentTree,
     marks: &mut [ExportedNodeAttributes],
     belong: FileOrAgentsOwner,
     (redactor, source): (&Redactor, &str),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::ingest::markdown_export_format::ExportedRoot;
+use crate::ingest::markdown_export_format::ExportedSourceRoot;
 use crate::ingest::scan::{PassedOver, ScannedFile, SkippedPath};
 use crate::settings::root_settings::RootSettings;
 use crate::store::FileRow;
@@ -16,7 +16,7 @@ pub(super) struct CompilePlan {
     /// The compiled part of the root.
     pub(super) scope: CompileScope,
     /// The part of an export that the root is.
-    pub(super) exported: Option<ExportedRoot>,
+    pub(super) exported: Option<ExportedSourceRoot>,
     /// The settings of the root.
     pub(super) workspace: Arc<RootSettings>,
     /// Files to read: known ones first, then new ones, each by path.

@@ -8,9 +8,9 @@
 
 use std::collections::BTreeMap;
 
-use super::file_groups::{DisjointFileSets, FileGroup, TextKey, without};
+use super::moved_text_file_groups::{DisjointFileSets, FileGroup, NodeTextKey, without};
 use super::plan::CompilePlan;
-use super::source_reader::{self, FileReadOutcome, weight};
+use super::read_and_parse::{self, FileReadOutcome, weight};
 use super::{CompileError, CompileRequest};
 use crate::ingest::scan::ScannedFile;
 use crate::model::identity::{self, ContentHash};
@@ -83,7 +83,7 @@ fn order(
 }
 
 /// The texts of a file, sorted.
-type FileTextKeys = Vec<TextKey>;
+type FileTextKeys = Vec<NodeTextKey>;
 
 /// Compares files with the memory.
 struct MovedTextFinder<'a> {
@@ -95,13 +95,13 @@ struct MovedTextFinder<'a> {
 
 /// The texts that files lost and gained, with the number of the file.
 #[derive(Default)]
-struct TextDifferences {
-    lost: Vec<(TextKey, usize)>,
-    gained: Vec<(TextKey, usize)>,
+struct LostAndGainedTexts {
+    lost: Vec<(NodeTextKey, usize)>,
+    gained: Vec<(NodeTextKey, usize)>,
 }
 
-impl TextDifferences {
-    fn add(&mut self, file: usize, old: &[TextKey], new: &[TextKey]) {
+impl LostAndGainedTexts {
+    fn add(&mut self, file: usize, old: &[NodeTextKey], new: &[NodeTextKey]) {
         self.lost.extend(without(old, new).into_iter().map(|it| (it, file)));
         self.gained.extend(without(new, old).into_iter().map(|it| (it, file)));
     }
@@ -117,7 +117,7 @@ impl MovedTextFinder<'_> {
         for (nth, (row, path)) in adopted.iter().enumerate() {
             adopted_at.insert(path.as_str(), (n_files + vanished.len() + nth, row));
         }
-        let mut differences = TextDifferences::default();
+        let mut differences = LostAndGainedTexts::default();
         // Files that may be renamed ones: those without a row, and those that were gone.
         let mut new: Vec<(usize, FileTextKeys)> = Vec::new();
         self.read(0, n_known, |nth, path, texts| {
@@ -150,7 +150,7 @@ impl MovedTextFinder<'_> {
     fn join_renamed(
         &self,
         sets: &mut DisjointFileSets,
-        differences: &mut TextDifferences,
+        differences: &mut LostAndGainedTexts,
         new: Vec<(usize, FileTextKeys)>,
     ) -> Result<(), CompileError> {
         let n_files = self.changed.len();
@@ -190,7 +190,7 @@ impl MovedTextFinder<'_> {
         mut take: impl FnMut(usize, &str, FileTextKeys) -> Result<(), CompileError>,
     ) -> Result<(), CompileError> {
         let files = self.changed[from..to].to_vec();
-        source_reader::read_all(files, self.request.n_threads, self.plan, |files| {
+        read_and_parse::read_all(files, self.request.n_threads, self.plan, |files| {
             for (nth, file) in (from..to).zip(files) {
                 self.request.check(self.plan, nth + 1, 2 * self.changed.len())?;
                 if let Some(texts) = texts_of(&file) {
@@ -215,7 +215,8 @@ fn texts_of(source: &FileReadOutcome) -> Option<FileTextKeys> {
 }
 
 fn sorted(texts: impl Iterator<Item = (ContentHash, usize)>) -> FileTextKeys {
-    let to_key = |(hash, n_bytes)| TextKey { hash, is_long: identity::MOVE_BYTES_MIN <= n_bytes };
+    let to_key =
+        |(hash, n_bytes)| NodeTextKey { hash, is_long: identity::MOVE_BYTES_MIN <= n_bytes };
     let mut keys: FileTextKeys = texts.map(to_key).collect();
     keys.sort_unstable();
     keys

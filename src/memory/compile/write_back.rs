@@ -26,18 +26,18 @@ use splice::{ParsedSource, SpliceOutcome};
 pub(crate) use splice_testing::{EditKind, splice_text};
 
 use super::agent_edit_alignment;
-use super::file_being_compiled::{FileBeingCompiled, ParsedFile};
+use super::file_compile_state::{FileBeingCompiled, ParsedFile};
 use super::{CompileError, apply_slice, parse_text_redacted};
-use crate::ingest::markdown_export_format::ExportedRoot;
+use crate::ingest::markdown_export_format::ExportedSourceRoot;
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
 use crate::ingest::scan::{self, IgnoreRules};
 use crate::model::clock::Millis;
 use crate::model::file_stat::FileStat;
 use crate::model::identity::ContentHash;
-use crate::model::tree::{Node, Tree};
+use crate::model::tree::{DocumentTree, Node};
 use crate::settings::root_settings::RootSettings;
-use crate::store::{Batch, FileRow, NodeData, NodeKey, NodeRecord, Tombstone};
+use crate::store::{Batch, FileRow, ForgottenNodeTombstone, NodeData, NodeKey, NodeRecord};
 use crate::text;
 
 /// The folder of new notes.
@@ -55,11 +55,11 @@ pub(crate) struct WriteBackFolder {
     workspace: Arc<RootSettings>,
     now: Millis,
     /// The file that was changed for a transaction that may still fail.
-    changed: RefCell<Option<RewrittenFile>>,
+    changed: RefCell<Option<UndoableFileWrite>>,
 }
 
 /// A file that was replaced or created.
-struct RewrittenFile {
+struct UndoableFileWrite {
     path: String,
     /// Its bytes before; `None`: it is new.
     before: Option<Vec<u8>>,
@@ -82,20 +82,20 @@ struct CompiledFile {
     bytes: Vec<u8>,
     source: ParsedSource,
     syntax: Syntax,
-    nodes: NodesAndTombstones,
+    nodes: NodeOrTombstoneByIndex,
 }
 
 /// The nodes and tombstones of a file by the index of each node of its text: one of the two.
 #[derive(Default)]
-struct NodesAndTombstones {
+struct NodeOrTombstoneByIndex {
     records: Vec<Option<NodeRecord>>,
-    tombstones: Vec<Option<Tombstone>>,
+    tombstones: Vec<Option<ForgottenNodeTombstone>>,
 }
 
 /// A change that its file can take.
 struct FileRewrite {
     bytes: Vec<u8>,
-    tree: Tree,
+    tree: DocumentTree,
     origins: Vec<Option<usize>>,
 }
 
@@ -113,7 +113,7 @@ impl WriteBackFolder {
     ///
     /// A file that a person has saved since is left as it is.
     pub(crate) fn put_back(&self) -> Option<String> {
-        let RewrittenFile { path, before, after } = self.changed.take()?;
+        let UndoableFileWrite { path, before, after } = self.changed.take()?;
         let put = match before {
             Some(before) => {
                 scan::replace_file(&self.root, &path, (&after, &before)).map(|it| it.is_some())
@@ -169,7 +169,7 @@ impl WriteBackFolder {
         match replaced {
             Ok(Some(stat)) => {
                 let (before, after) = (Some(file.bytes.clone()), change.bytes.clone());
-                self.changed.replace(Some(RewrittenFile { path, before, after }));
+                self.changed.replace(Some(UndoableFileWrite { path, before, after }));
                 self.land(batch, file, change, (idx, edit, stat))
             }
             Ok(None) => kept("changed since it was compiled".to_owned()),
@@ -198,7 +198,7 @@ impl WriteBackFolder {
             Some(syntax @ (Syntax::Markdown | Syntax::Text)) => syntax,
             _ => return kept("is neither Markdown nor plain text"),
         };
-        if ExportedRoot::find(&self.root).is_some() {
+        if ExportedSourceRoot::find(&self.root).is_some() {
             return kept("is part of an export");
         }
         let bytes = match scan::read_to_change(&self.root, path) {
@@ -225,7 +225,8 @@ impl WriteBackFolder {
         change: FileRewrite,
         (idx, edit, stat): (usize, FileEdit<'_>, FileStat),
     ) -> Result<WriteBackOutcome, CompileError> {
-        let CompiledFile { row, nodes: NodesAndTombstones { mut records, tombstones }, .. } = file;
+        let CompiledFile { row, nodes: NodeOrTombstoneByIndex { mut records, tombstones }, .. } =
+            file;
         let FileRewrite { bytes, tree, origins } = change;
         if let FileEdit::Replace(..) = edit {
             let heir = origins.iter().position(|it| *it == Some(idx));
@@ -285,7 +286,7 @@ impl WriteBackFolder {
         &self,
         batch: &mut Batch<'_>,
         words: &str,
-        tree: &Tree,
+        tree: &DocumentTree,
     ) -> Result<WriteBackOutcome, CompileError> {
         let bytes = format!("{words}\n").into_bytes();
         let (_, parsed) = parse_text_redacted(
@@ -327,7 +328,7 @@ impl WriteBackFolder {
                 Ok(None) => continue,
                 Err(error) => return kept(&path, &format!("cannot be written: {error}")),
             };
-            let changed = RewrittenFile { path: path.clone(), before: None, after: bytes };
+            let changed = UndoableFileWrite { path: path.clone(), before: None, after: bytes };
             self.changed.replace(Some(changed));
             let file = match batch.file_row(root, &path)? {
                 Some(row) => row.id,
@@ -348,15 +349,15 @@ impl WriteBackFolder {
 fn nodes_of(
     batch: &Batch<'_>,
     row: &FileRow,
-    tree: &Tree,
-) -> Result<Option<NodesAndTombstones>, CompileError> {
+    tree: &DocumentTree,
+) -> Result<Option<NodeOrTombstoneByIndex>, CompileError> {
     let (nodes, _) = apply_slice::split_by_author(batch.file_nodes(row.id)?);
     let mut buried = batch.tombstones(row.id)?;
     let mut nodes = nodes.into_iter();
-    let mut known = NodesAndTombstones::default();
+    let mut known = NodeOrTombstoneByIndex::default();
     for node in &tree.nodes {
         let hash = ContentHash::of(&node.content);
-        let is_buried = |it: &Tombstone| {
+        let is_buried = |it: &ForgottenNodeTombstone| {
             it.span == node.span && it.node_type == node.node_type && it.source_hash == hash
         };
         if let Some(at) = buried.iter().position(is_buried) {
@@ -393,8 +394,8 @@ fn own_overlay(
 fn place_tombstones(
     batch: &Batch<'_>,
     row: &FileRow,
-    (tree, origins): (&Tree, &[Option<usize>]),
-    tombstones: &[Option<Tombstone>],
+    (tree, origins): (&DocumentTree, &[Option<usize>]),
+    tombstones: &[Option<ForgottenNodeTombstone>],
 ) -> Result<Vec<bool>, CompileError> {
     let stays: HashSet<usize> = origins.iter().flatten().copied().collect();
     for (at, it) in tombstones.iter().enumerate() {
@@ -406,7 +407,7 @@ fn place_tombstones(
     for (node, origin) in tree.nodes.iter().zip(origins) {
         let tombstone = origin.and_then(|at| tombstones[at].as_ref());
         if let Some(it) = tombstone {
-            let moved = Tombstone { span: node.span.clone(), ..it.clone() };
+            let moved = ForgottenNodeTombstone { span: node.span.clone(), ..it.clone() };
             batch.place_tombstone(row.id, &moved)?;
         }
         is_forgotten.push(tombstone.is_some());

@@ -9,9 +9,9 @@ use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use super::apply_slice::{self, Slice};
-use super::file_groups::FileGroup;
+use super::moved_text_file_groups::FileGroup;
 use super::plan::CompilePlan;
-use super::source_reader::{self, FileReadOutcome};
+use super::read_and_parse::{self, FileReadOutcome};
 use super::transaction_split::{self, CompileParts};
 use super::{CompileError, CompileRequest, InitialTemperaturesFor, Report};
 use crate::ingest::scan::ScannedFile;
@@ -46,7 +46,7 @@ pub(super) fn write(
     let n_files = changed.len();
     let CompileParts { parts, files, n_read } =
         transaction_split::divide(writer, request, plan, changed)?;
-    let outcome = source_reader::read_all(files, request.n_threads, plan, |files| {
+    let outcome = read_and_parse::read_all(files, request.n_threads, plan, |files| {
         let n_bytes: usize = parts.iter().map(|it| it.bytes).sum();
         let is_large = MANY_BYTES <= n_bytes;
         let parts = parts.into_iter().peekable();

@@ -8,7 +8,7 @@ use crate::memory::compile::write_back::{
     FileEdit, WriteBackFolder, WriteBackOutcome, landed_nodes,
 };
 use crate::memory::{Error, Memory};
-use crate::model::tree::Tree;
+use crate::model::tree::DocumentTree;
 use crate::store::{Batch, NodeKey, NodeRecord};
 
 /// The folder that takes what agents write, and why a change is not in it.
@@ -54,7 +54,7 @@ impl WriteBackAttempt {
         &mut self,
         batch: &mut Batch<'_>,
         words: &str,
-        tree: &Tree,
+        tree: &DocumentTree,
     ) -> Result<Option<Vec<WrittenNode>>, Error> {
         let Some(folder) = &self.folder else { return Ok(None) };
         let landing = folder.add_note(batch, words, tree)?;

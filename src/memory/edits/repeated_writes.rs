@@ -1,7 +1,7 @@
 //! Repeated writes: a call repeated because its reply was lost finds what it wrote.
 
 use super::{Error, WrittenNode};
-use crate::model::tree::Tree;
+use crate::model::tree::DocumentTree;
 use crate::store::{Batch, NodeData, NodeKey, NodeRecord, StoreError};
 
 /// Nodes with the same text that are compared to recognize a repeated write.
@@ -12,7 +12,7 @@ const REPEATED_MAX: usize = 16;
 pub(super) fn already(
     batch: &Batch<'_>,
     parent: Option<NodeKey>,
-    tree: &Tree,
+    tree: &DocumentTree,
 ) -> Result<Option<Vec<WrittenNode>>, Error> {
     let n_roots = tree.nodes.iter().filter(|it| it.parent.is_none()).count();
     for first in batch.agent_nodes_with_text(&NodeData::of(&tree.nodes[0]), REPEATED_MAX)? {
@@ -42,7 +42,7 @@ pub(super) fn already(
 fn same(
     batch: &Batch<'_>,
     roots: Vec<NodeRecord>,
-    tree: &Tree,
+    tree: &DocumentTree,
 ) -> Result<Option<Vec<WrittenNode>>, StoreError> {
     let mut written: Vec<WrittenNode> = Vec::with_capacity(tree.nodes.len());
     // The remaining children of each node; the roots come first.

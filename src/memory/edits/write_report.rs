@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::memory::{Error, Memory};
 use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
-use crate::query::render::{to_one_line, to_quote, written_nodes};
+use crate::query::render::{to_one_line, to_quote, write_confirmation};
 use crate::query::{self, NearDuplicate, TextIndex};
 use crate::store::reader::{NodeSummary, Reader};
 use crate::store::{Batch, NodeData, NodeKey, StoreError};
@@ -56,8 +56,12 @@ impl Memory {
         let mut nodes = Vec::new();
         for it in written.iter().take(NAMED_MAX) {
             if 1 < written.len() {
-                text +=
-                    &written_nodes::render_written_line(it.depth, it.node_type, &it.label, it.id);
+                text += &write_confirmation::render_written_line(
+                    it.depth,
+                    it.node_type,
+                    &it.label,
+                    it.id,
+                );
             }
             let label = to_one_line(&it.label);
             let node_type = it.node_type.as_str();

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::*;
 use crate::model::clock::{Clock, Millis};
-use crate::model::heat::{BIRTH_TEMPERATURE, TickSchedule};
+use crate::model::heat::{BIRTH_TEMPERATURE, MemoryClockSchedule};
 use crate::store::{Batch, ColdNode, IfMissing, StoreError};
 
 const MINUTE: i64 = 60_000;
@@ -47,7 +47,7 @@ impl WarmingFixture {
     }
 
     fn server(&self) -> Server {
-        Server { memory: self.open(), pace: TickSchedule::new(self.clock.now().0) }
+        Server { memory: self.open(), pace: MemoryClockSchedule::new(self.clock.now().0) }
     }
 
     /// Gives every node a row, as older builds did.
@@ -70,7 +70,7 @@ impl WarmingFixture {
 /// The heat thread of a server.
 struct Server {
     memory: Memory,
-    pace: TickSchedule,
+    pace: MemoryClockSchedule,
 }
 
 impl Server {

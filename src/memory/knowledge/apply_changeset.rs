@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::arguments::{ArgumentObject, KnowledgeResult, canonical_text};
-use super::changeset_context::ChangesetContext;
-use super::conflict_settlement::settle_conflicts;
+use super::changeset_application_state::ChangesetContext;
+use super::conflict_update_after_write::settle_conflicts;
 use super::node_writes::find_node;
 use super::operations::{self, OperationOutcome};
 use super::remember::{add_pending, keep_receipt, receipt_of};

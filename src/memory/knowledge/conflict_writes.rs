@@ -6,7 +6,8 @@
 use serde_json::{Map, Value, json};
 
 use super::node_writes::{
-    KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, find_node, set_fields,
+    BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_edge, add_node, edge, find_node,
+    set_fields,
 };
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
@@ -34,7 +35,7 @@ pub(super) enum ConflictEnd {
 /// whether it holds until then. An edge of the other one must tell of it in that case.
 pub(super) fn close(
     batch: &mut Batch<'_>,
-    old: &mut KnowledgeNode,
+    old: &mut StoredKnowledgeNode,
     by: NodeId,
     at: Millis,
     now: Millis,
@@ -63,7 +64,7 @@ pub(super) fn close(
 /// are contested but for low severity.
 pub(super) fn open_conflict(
     batch: &mut Batch<'_>,
-    between: &mut [KnowledgeNode],
+    between: &mut [StoredKnowledgeNode],
     severity: &str,
     note: Option<&str>,
     now: Millis,
@@ -96,7 +97,7 @@ pub(super) fn open_conflict(
                 token_count,
                 fields,
             };
-            add_node(batch, new, NewNodeParent::Bucket(&[]), now)?.id()
+            add_node(batch, new, BucketOrParentNode::Bucket(&[]), now)?.id()
         }
     };
     if severity != "low" {
@@ -113,7 +114,7 @@ pub(super) fn open_conflict(
 }
 
 /// Returns whether a node is a conflict that nobody and nothing has ended.
-pub(super) fn is_open(conflict: &KnowledgeNode) -> bool {
+pub(super) fn is_open(conflict: &StoredKnowledgeNode) -> bool {
     conflict.text("conflict") == Some(CONFLICT_STATES[0]) && !conflict.is_hidden()
 }
 
@@ -121,8 +122,8 @@ pub(super) fn is_open(conflict: &KnowledgeNode) -> bool {
 pub(super) fn open_conflicts_of(
     batch: &Batch<'_>,
     id: NodeId,
-) -> Result<Vec<KnowledgeNode>, MemoryError> {
-    let mut conflicts = KnowledgeNode::all(batch.with_edge_to(id, &[DISPUTES])?)?;
+) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
+    let mut conflicts = StoredKnowledgeNode::all(batch.with_edge_to(id, &[DISPUTES])?)?;
     conflicts.retain(is_open);
     Ok(conflicts)
 }
@@ -130,8 +131,8 @@ pub(super) fn open_conflicts_of(
 /// Returns the statements of a conflict that are there.
 pub(super) fn statements_of(
     batch: &Batch<'_>,
-    conflict: &KnowledgeNode,
-) -> Result<Vec<KnowledgeNode>, MemoryError> {
+    conflict: &StoredKnowledgeNode,
+) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
     let mut statements = Vec::new();
     for id in conflict.linked(DISPUTES) {
         statements.extend(find_node(batch, id)?);
@@ -140,7 +141,7 @@ pub(super) fn statements_of(
 }
 
 /// Returns the line that stands for a conflict: the key of its statements, or their subject.
-fn conflict_line(between: &[KnowledgeNode]) -> String {
+fn conflict_line(between: &[StoredKnowledgeNode]) -> String {
     let Some(first) = between.first() else { return "conflict".to_owned() };
     match (first.text("subject"), first.text("attribute")) {
         (Some(subject), Some(attribute)) => format!("{subject} / {attribute}"),
@@ -152,7 +153,7 @@ fn conflict_line(between: &[KnowledgeNode]) -> String {
 /// Ends a conflict. Statements that were deleted or replaced before stay as they are.
 pub(super) fn end_conflict(
     batch: &mut Batch<'_>,
-    conflict: &mut KnowledgeNode,
+    conflict: &mut StoredKnowledgeNode,
     end: ConflictEnd,
     note: Option<&str>,
     now: Millis,

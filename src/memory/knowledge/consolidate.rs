@@ -11,11 +11,13 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 
 use super::apply_changeset::{ApplyError, ApplyRequest};
-use super::changeset_parser::parse_changeset;
+use super::changeset_line_format::parse_changeset;
 use super::worksheets::ConsolidateRequest;
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
-use crate::providers::{CancellableSleep, ModelPrompt, Provider, ProviderError, RedactedText};
+use crate::providers::{
+    CancellableSleep, ModelPrompt, ProviderClient, ProviderError, RedactedText,
+};
 use crate::settings::config::ConsolidationSettings;
 
 /// Told to a model before the worksheet.
@@ -106,7 +108,7 @@ impl Memory {
     /// Consolidates one worksheet by the provider. Returns `None` where too few episodes wait.
     pub(crate) fn consolidate_by(
         &self,
-        provider: &Provider,
+        provider: &ProviderClient,
         request: &ConsolidateRequest,
         pause: CancellableSleep<'_>,
     ) -> Result<Option<Value>, ConsolidationError> {
@@ -192,7 +194,7 @@ impl Memory {
 }
 
 fn by<'a>(
-    provider: &'a Provider,
+    provider: &'a ProviderClient,
     pause: CancellableSleep<'a>,
 ) -> impl Fn(&ModelPrompt) -> Result<String, ProviderError> + 'a {
     move |prompt| provider.complete(prompt, pause)

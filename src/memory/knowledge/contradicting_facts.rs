@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use super::entity_resolution::{known_entity, present_one};
-use super::node_writes::KnowledgeNode;
+use super::node_writes::StoredKnowledgeNode;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::entity_extraction::{NamedEntity, name_key, normal_name};
@@ -26,7 +26,7 @@ pub(super) struct FactSubject {
 
 impl FactSubject {
     /// Returns the subject that an entity is.
-    pub(super) fn of(entity: &KnowledgeNode) -> FactSubject {
+    pub(super) fn of(entity: &StoredKnowledgeNode) -> FactSubject {
         let hashes = entity.fields.get("names").and_then(|it| it.as_array()).into_iter().flatten();
         let hashes = hashes.filter_map(|it| it.as_str().map(str::to_owned)).collect();
         let mut subject = FactSubject { names: Vec::new(), hashes };
@@ -76,11 +76,11 @@ impl FactSubject {
     pub(super) fn find_clusters(
         &mut self,
         batch: &Batch<'_>,
-    ) -> Result<Vec<KnowledgeNode>, MemoryError> {
+    ) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
         let hashes: Vec<&str> = self.hashes.iter().map(String::as_str).collect();
         let known = batch.with_any_facet(NodeType::Concept, "subject", &hashes)?;
-        let mut clusters: Vec<KnowledgeNode> = Vec::new();
-        for cluster in KnowledgeNode::all(known)? {
+        let mut clusters: Vec<StoredKnowledgeNode> = Vec::new();
+        for cluster in StoredKnowledgeNode::all(known)? {
             if let Some(cluster) = present_one(batch, cluster)?
                 && clusters.iter().all(|it| it.id() != cluster.id())
             {
@@ -99,14 +99,15 @@ impl FactSubject {
 /// Returns the name of the subject that a cluster was made for, as one of its facts has it.
 pub(super) fn subject_of_cluster(
     batch: &Batch<'_>,
-    cluster: &KnowledgeNode,
+    cluster: &StoredKnowledgeNode,
 ) -> Result<Option<String>, MemoryError> {
     let Some(hash) = cluster.text("subject") else { return Ok(None) };
     let is_it = |it: &str| name_key(it) == hash;
     if is_it(&cluster.record.content) {
         return Ok(Some(cluster.record.content.clone()));
     }
-    let facts = KnowledgeNode::all(batch.living_facts_below(&[cluster.record.key], NAMES_MAX)?)?;
+    let facts =
+        StoredKnowledgeNode::all(batch.living_facts_below(&[cluster.record.key], NAMES_MAX)?)?;
     Ok(facts.iter().filter_map(|it| it.text("subject")).find(|it| is_it(it)).map(str::to_owned))
 }
 
@@ -128,7 +129,7 @@ pub(super) fn statement_key(subject: &str, attribute: &str) -> String {
 }
 
 /// Returns whether a fact is neither hidden nor over.
-pub(super) fn is_current_fact(fact: &KnowledgeNode, now: Millis) -> bool {
+pub(super) fn is_current_fact(fact: &StoredKnowledgeNode, now: Millis) -> bool {
     !fact.is_hidden() && !fact.validity().is_over(now)
 }
 
@@ -137,7 +138,7 @@ pub(super) fn is_equal_text(a: &str, b: &str) -> bool {
 }
 
 /// Returns whether two facts of one subject and attribute cannot both hold.
-pub(super) fn are_rivals(a: &KnowledgeNode, b: &KnowledgeNode) -> bool {
+pub(super) fn are_rivals(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) -> bool {
     a.id() != b.id()
         && a.validity().overlaps(b.validity())
         && !is_equal_text(&a.record.content, &b.record.content)
@@ -148,13 +149,14 @@ pub(super) fn current_facts_of(
     batch: &Batch<'_>,
     keys: &[String],
     now: Millis,
-) -> Result<Vec<KnowledgeNode>, MemoryError> {
+) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
     let mut facts = Vec::new();
-    for fact in KnowledgeNode::all(batch.living_facts_of(&keys)?)? {
+    for fact in StoredKnowledgeNode::all(batch.living_facts_of(&keys)?)? {
         let parent = fact.record.place.parent.map(|it| batch.at(it)).transpose()?.flatten();
         // What is below a deleted cluster is gone with it.
-        let is_gone = parent.map(KnowledgeNode::of).transpose()?.is_some_and(|it| it.is_hidden());
+        let is_gone =
+            parent.map(StoredKnowledgeNode::of).transpose()?.is_some_and(|it| it.is_hidden());
         if !is_gone && is_current_fact(&fact, now) {
             facts.push(fact);
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::node_writes::{
-    KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_node, find_node, set_node,
+    BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_node, find_node, set_node,
 };
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
@@ -26,14 +26,14 @@ const KNOWN_MAX: usize = 32;
 pub(super) fn known_entity(
     batch: &Batch<'_>,
     named: &NamedEntity,
-) -> Result<Option<KnowledgeNode>, MemoryError> {
+) -> Result<Option<StoredKnowledgeNode>, MemoryError> {
     if named.kind == "file"
         && let Some(file) = batch.node_of_file(&named.name)?
     {
-        return Ok(Some(KnowledgeNode::of(file)?));
+        return Ok(Some(StoredKnowledgeNode::of(file)?));
     }
     let found = batch.with_facet(NodeType::Entity, "name", &name_key(&named.name))?;
-    for entity in KnowledgeNode::all(found)? {
+    for entity in StoredKnowledgeNode::all(found)? {
         if let Some(entity) = present_one(batch, entity)? {
             return Ok(Some(entity));
         }
@@ -44,8 +44,8 @@ pub(super) fn known_entity(
 /// Returns the node that another one is now, after merges; none where it is deleted.
 pub(super) fn present_one(
     batch: &Batch<'_>,
-    mut node: KnowledgeNode,
-) -> Result<Option<KnowledgeNode>, MemoryError> {
+    mut node: StoredKnowledgeNode,
+) -> Result<Option<StoredKnowledgeNode>, MemoryError> {
     for _ in 0..MERGED_MAX {
         match node.text("merged_into") {
             None => return Ok(Some(node).filter(|it| !it.is_hidden())),
@@ -61,18 +61,18 @@ pub(super) fn present_one(
 /// Returns the other topics or entities that have a name of a topic or an entity.
 pub(super) fn named_as(
     batch: &Batch<'_>,
-    node: &KnowledgeNode,
-) -> Result<Vec<KnowledgeNode>, MemoryError> {
+    node: &StoredKnowledgeNode,
+) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
     let found = match node.record.node_type {
         NodeType::Topic => topics_named(batch, node.title())?,
         NodeType::Entity => {
             let names = node.fields.get("names").and_then(Value::as_array).into_iter().flatten();
             let names: Vec<&str> = names.filter_map(Value::as_str).collect();
-            KnowledgeNode::all(batch.with_any_facet(NodeType::Entity, "name", &names)?)?
+            StoredKnowledgeNode::all(batch.with_any_facet(NodeType::Entity, "name", &names)?)?
         }
         _ => Vec::new(),
     };
-    let mut others: Vec<KnowledgeNode> = Vec::new();
+    let mut others: Vec<StoredKnowledgeNode> = Vec::new();
     for other in found {
         if let Some(other) = present_one(batch, other)?
             && other.id() != node.id()
@@ -89,7 +89,7 @@ pub(super) fn entity_named(
     batch: &mut Batch<'_>,
     named: &NamedEntity,
     now: Millis,
-) -> Result<KnowledgeNode, MemoryError> {
+) -> Result<StoredKnowledgeNode, MemoryError> {
     if let Some(known) = known_entity(batch, named)? {
         return Ok(known);
     }
@@ -104,13 +104,13 @@ pub(super) fn entity_named(
         token_count: tokens::count(content),
         fields,
     };
-    add_node(batch, new, NewNodeParent::Bucket(&[named.kind]), now)
+    add_node(batch, new, BucketOrParentNode::Bucket(&[named.kind]), now)
 }
 
 /// Gives an entity a further name, which no other one may have.
 pub(super) fn add_alias(
     batch: &mut Batch<'_>,
-    entity: &mut KnowledgeNode,
+    entity: &mut StoredKnowledgeNode,
     name: &str,
     now: Millis,
 ) -> Result<(), MemoryError> {
@@ -139,7 +139,7 @@ pub(super) fn entity_given(
     batch: &mut Batch<'_>,
     text: &str,
     now: Millis,
-) -> Result<KnowledgeNode, MemoryError> {
+) -> Result<StoredKnowledgeNode, MemoryError> {
     if NodeId::parse(text).is_some()
         && let Some(node) = find_node(batch, text)?
     {
@@ -184,7 +184,7 @@ pub(super) fn mentioned(
         return Ok(ids);
     }
     let known = batch.with_any_facet(NodeType::Entity, "name", &possible)?;
-    for entity in KnowledgeNode::all(known)?.into_iter().take(KNOWN_MAX) {
+    for entity in StoredKnowledgeNode::all(known)?.into_iter().take(KNOWN_MAX) {
         if let Some(entity) = present_one(batch, entity)? {
             add(entity.id());
         }
@@ -192,12 +192,12 @@ pub(super) fn mentioned(
     Ok(ids)
 }
 
-fn gone(key: &str, node: &KnowledgeNode) -> String {
+fn gone(key: &str, node: &StoredKnowledgeNode) -> String {
     format!("`{key}` names `{}`, which is deleted or replaced", node.id())
 }
 
 /// Returns how answers name an entity: `kind:name`.
-pub(super) fn shown_entity(node: &KnowledgeNode) -> String {
+pub(super) fn shown_entity(node: &StoredKnowledgeNode) -> String {
     let kind = match node.record.node_type {
         NodeType::Entity => node.text("kind").unwrap_or("other"),
         _ => "file",
@@ -209,7 +209,7 @@ pub(super) fn shown_entity(node: &KnowledgeNode) -> String {
 pub(super) fn known_topic(
     batch: &Batch<'_>,
     text: &str,
-) -> Result<Option<KnowledgeNode>, MemoryError> {
+) -> Result<Option<StoredKnowledgeNode>, MemoryError> {
     if NodeId::parse(text).is_some()
         && let Some(node) = find_node(batch, text)?
         && node.is_a(NodeType::Topic)
@@ -220,12 +220,12 @@ pub(super) fn known_topic(
 }
 
 /// Returns the topics of a name or a slug, hidden or not: those that have the name now first.
-fn topics_named(batch: &Batch<'_>, text: &str) -> Result<Vec<KnowledgeNode>, MemoryError> {
+fn topics_named(batch: &Batch<'_>, text: &str) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
     let name = TopicName::of(text);
     let keys: Vec<&str> = name.keys().iter().map(String::as_str).collect();
-    let topics = KnowledgeNode::all(batch.with_any_facet(NodeType::Topic, "name", &keys)?)?;
+    let topics = StoredKnowledgeNode::all(batch.with_any_facet(NodeType::Topic, "name", &keys)?)?;
     let matched =
-        |it: KnowledgeNode| Some((name.match_with(it.title(), it.fields.get("names"))?, it));
+        |it: StoredKnowledgeNode| Some((name.match_with(it.title(), it.fields.get("names"))?, it));
     let mut found: Vec<_> = topics.into_iter().filter_map(matched).collect();
     found.sort_by_key(|it| it.0);
     Ok(found.into_iter().map(|it| it.1).collect())
@@ -237,7 +237,7 @@ pub(super) fn topic_named(
     text: &str,
     description: Option<&str>,
     now: Millis,
-) -> Result<KnowledgeNode, MemoryError> {
+) -> Result<StoredKnowledgeNode, MemoryError> {
     if let Some(known) = known_topic(batch, text)? {
         return match known.is_hidden() {
             true => Err(MemoryError::invalid(gone("topic", &known))),
@@ -254,10 +254,10 @@ pub(super) fn topic_named(
     let content = description.unwrap_or(name);
     let token_count = tokens::count(content);
     let new = NewKnowledgeNode { node_type: NodeType::Topic, content, token_count, fields };
-    add_node(batch, new, NewNodeParent::Bucket(&[]), now)
+    add_node(batch, new, BucketOrParentNode::Bucket(&[]), now)
 }
 
 /// Returns a topic as a field of what belongs to it.
-pub(super) fn topic_field(topic: Option<&KnowledgeNode>) -> Value {
+pub(super) fn topic_field(topic: Option<&StoredKnowledgeNode>) -> Value {
     topic.map_or(Value::Null, |it| it.id().to_string().into())
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::conflict_writes::{close, open_conflict};
 use super::contradicting_facts::{FactSubject, current_facts_of, is_current_fact, is_equal_text};
 use super::node_writes::{
-    KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, set_fields,
+    BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_edge, add_node, edge, set_fields,
 };
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
@@ -36,7 +36,7 @@ pub(super) struct NewFact<'a> {
     /// Whether it takes the place of current statements that contradict it.
     pub(super) supersedes: bool,
     pub(super) mentions: &'a [NodeId],
-    pub(super) topic: Option<&'a KnowledgeNode>,
+    pub(super) topic: Option<&'a StoredKnowledgeNode>,
     pub(super) asserted_by: Option<&'a str>,
     pub(super) source_ref: Option<&'a str>,
 }
@@ -44,7 +44,7 @@ pub(super) struct NewFact<'a> {
 /// The effect of a statement.
 #[derive(Debug)]
 pub(super) struct FactOutcome {
-    pub(super) fact: KnowledgeNode,
+    pub(super) fact: StoredKnowledgeNode,
     pub(super) conflict: Option<NodeId>,
     /// Facts that may contradict it.
     pub(super) collisions: Vec<NodeId>,
@@ -70,7 +70,7 @@ pub(super) fn state_fact(
     } else {
         let words = StatementFeatures::of(new.text);
         let below: Vec<NodeKey> = clusters.iter().map(|it| it.record.key).collect();
-        for fact in KnowledgeNode::all(batch.living_facts_below(&below, COMPARED_MAX)?)? {
+        for fact in StoredKnowledgeNode::all(batch.living_facts_below(&below, COMPARED_MAX)?)? {
             if !is_current_fact(&fact, now) || !held.overlaps(fact.validity()) {
                 continue;
             }
@@ -96,13 +96,14 @@ pub(super) fn state_fact(
 /// Takes out of the rivals of a fact that supersedes what is planned for a later time; returns the
 /// end of the fact, which is where that begins.
 fn end_before_planned(
-    rivals: &mut Vec<KnowledgeNode>,
+    rivals: &mut Vec<StoredKnowledgeNode>,
     held: Validity,
     now: Millis,
 ) -> Option<Millis> {
-    let is_planned =
-        |it: &mut KnowledgeNode| !it.validity().is_begun(now) && held.from < it.time("valid_from");
-    let planned: Vec<KnowledgeNode> = rivals.extract_if(.., is_planned).collect();
+    let is_planned = |it: &mut StoredKnowledgeNode| {
+        !it.validity().is_begun(now) && held.from < it.time("valid_from")
+    };
+    let planned: Vec<StoredKnowledgeNode> = rivals.extract_if(.., is_planned).collect();
     planned.iter().filter_map(|it| it.time("valid_from")).chain(held.to).min()
 }
 
@@ -110,8 +111,8 @@ fn end_before_planned(
 fn settle_rivals(
     batch: &mut Batch<'_>,
     new: &NewFact<'_>,
-    mut fact: KnowledgeNode,
-    (mut rivals, mut candidates): (Vec<KnowledgeNode>, Vec<KnowledgeNode>),
+    mut fact: StoredKnowledgeNode,
+    (mut rivals, mut candidates): (Vec<StoredKnowledgeNode>, Vec<StoredKnowledgeNode>),
     now: Millis,
 ) -> Result<FactOutcome, MemoryError> {
     if new.supersedes {
@@ -127,12 +128,12 @@ fn settle_rivals(
     let mut conflict = None;
     let mut collisions = Vec::new();
     if !rivals.is_empty() {
-        collisions = rivals.iter().map(KnowledgeNode::id).collect();
+        collisions = rivals.iter().map(StoredKnowledgeNode::id).collect();
         rivals.push(fact.clone());
         conflict = Some(open_conflict(batch, &mut rivals, "medium", None, now)?);
         fact = rivals.pop().unwrap_or(fact);
     } else if !candidates.is_empty() {
-        collisions = candidates.iter().map(KnowledgeNode::id).collect();
+        collisions = candidates.iter().map(StoredKnowledgeNode::id).collect();
         candidates.push(fact.clone());
         conflict = Some(open_conflict(batch, &mut candidates, "low", None, now)?);
     }
@@ -143,9 +144,9 @@ fn add_fact(
     batch: &mut Batch<'_>,
     new: &NewFact<'_>,
     keys: Vec<String>,
-    cluster: &KnowledgeNode,
+    cluster: &StoredKnowledgeNode,
     now: Millis,
-) -> Result<KnowledgeNode, MemoryError> {
+) -> Result<StoredKnowledgeNode, MemoryError> {
     let mut fields = Map::new();
     let texts = [
         ("subject", Some(new.subject.name())),
@@ -169,16 +170,16 @@ fn add_fact(
         token_count: new.token_count,
         fields,
     };
-    add_node(batch, added, NewNodeParent::Node(cluster.record.key), now)
+    add_node(batch, added, BucketOrParentNode::Node(cluster.record.key), now)
 }
 
 /// Returns the cluster of a subject, the eldest of several; it is made if there is none.
 pub(super) fn cluster_of(
     batch: &mut Batch<'_>,
     subject: &mut FactSubject,
-    topic: Option<&KnowledgeNode>,
+    topic: Option<&StoredKnowledgeNode>,
     now: Millis,
-) -> Result<KnowledgeNode, MemoryError> {
+) -> Result<StoredKnowledgeNode, MemoryError> {
     match subject.find_clusters(batch)?.into_iter().next() {
         Some(cluster) => Ok(cluster),
         None => add_cluster(batch, subject.name(), topic, now),
@@ -189,9 +190,9 @@ pub(super) fn cluster_of(
 fn add_cluster(
     batch: &mut Batch<'_>,
     subject: &str,
-    topic: Option<&KnowledgeNode>,
+    topic: Option<&StoredKnowledgeNode>,
     now: Millis,
-) -> Result<KnowledgeNode, MemoryError> {
+) -> Result<StoredKnowledgeNode, MemoryError> {
     let mut fields = Map::new();
     fields.insert("kind".to_owned(), FACT_CLUSTER.into());
     fields.insert("title".to_owned(), format!("Facts about {subject}").into());
@@ -201,6 +202,7 @@ fn add_cluster(
     let token_count = tokens::count(subject);
     let new =
         NewKnowledgeNode { node_type: NodeType::Concept, content: subject, token_count, fields };
-    let below = topic.map_or(NewNodeParent::Bucket(&[]), |it| NewNodeParent::Node(it.record.key));
+    let below =
+        topic.map_or(BucketOrParentNode::Bucket(&[]), |it| BucketOrParentNode::Node(it.record.key));
     add_node(batch, new, below, now)
 }

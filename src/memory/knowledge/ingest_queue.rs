@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::{ArgumentObject, KnowledgeResult};
 use super::entity_resolution::{topic_field, topic_named};
-use super::node_writes::{KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_node};
+use super::node_writes::{BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_node};
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
@@ -19,7 +19,7 @@ use crate::model::kind_specs::knowledge::CHUNK_STATES;
 use crate::model::tree::NodeType;
 use crate::settings::config::KnowledgeSettings;
 use crate::store::Batch;
-use crate::text::chunking::split_into_pieces;
+use crate::text::recursive_text_splitting::split_into_pieces;
 use crate::text::tokens;
 
 /// Characters of the chunk before with which a chunk begins.
@@ -108,7 +108,7 @@ impl Memory {
 const BUFFERED: &str = CHUNK_STATES[0];
 pub(super) const WAITING: &str = CHUNK_STATES[1];
 
-fn n_chars(node: &KnowledgeNode) -> usize {
+fn n_chars(node: &StoredKnowledgeNode) -> usize {
     node.record.content.chars().count()
 }
 
@@ -135,13 +135,13 @@ fn add_chunk(
     fields.insert("archived".to_owned(), true.into());
     let token_count = tokens::count(content);
     let new = NewKnowledgeNode { node_type: NodeType::Chunk, content, token_count, fields };
-    add_node(batch, new, NewNodeParent::Bucket(&[]), now).map(drop)
+    add_node(batch, new, BucketOrParentNode::Bucket(&[]), now).map(drop)
 }
 
 /// Returns the texts of the buffer by what they have in common, in the order of their arrival.
-fn buffers(batch: &Batch<'_>) -> KnowledgeResult<BTreeMap<String, Vec<KnowledgeNode>>> {
-    let mut buffers: BTreeMap<String, Vec<KnowledgeNode>> = BTreeMap::new();
-    for node in KnowledgeNode::all(batch.with_facet(NodeType::Chunk, "kind", BUFFERED)?)? {
+fn buffers(batch: &Batch<'_>) -> KnowledgeResult<BTreeMap<String, Vec<StoredKnowledgeNode>>> {
+    let mut buffers: BTreeMap<String, Vec<StoredKnowledgeNode>> = BTreeMap::new();
+    for node in StoredKnowledgeNode::all(batch.with_facet(NodeType::Chunk, "kind", BUFFERED)?)? {
         let common = json!([node.text("source"), node.text("topic"), node.text("instructions")]);
         buffers.entry(common.to_string()).or_default().push(node);
     }
@@ -151,7 +151,7 @@ fn buffers(batch: &Batch<'_>) -> KnowledgeResult<BTreeMap<String, Vec<KnowledgeN
 /// Makes chunks of texts, which go.
 fn make_chunks(
     batch: &mut Batch<'_>,
-    buffer: &[KnowledgeNode],
+    buffer: &[StoredKnowledgeNode],
     chunk_chars: usize,
     now: Millis,
 ) -> KnowledgeResult<()> {
@@ -191,7 +191,7 @@ pub(crate) fn hand_in(
     now: Millis,
 ) -> KnowledgeResult<()> {
     for state in CHUNK_STATES {
-        for chunk in KnowledgeNode::all(batch.with_facet(NodeType::Chunk, "kind", state)?)? {
+        for chunk in StoredKnowledgeNode::all(batch.with_facet(NodeType::Chunk, "kind", state)?)? {
             if chunk.text("source") == Some(source) {
                 batch.forget(&chunk.record)?;
             }

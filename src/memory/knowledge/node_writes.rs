@@ -16,7 +16,7 @@ use crate::text::{self, LABEL_CHARS_MAX, tokens};
 
 /// A node with its fields.
 #[derive(Clone, Debug)]
-pub(super) struct KnowledgeNode {
+pub(super) struct StoredKnowledgeNode {
     pub(super) record: NodeRecord,
     pub(super) fields: Map<String, Value>,
 }
@@ -30,26 +30,26 @@ pub(super) struct NewKnowledgeNode<'a> {
 }
 
 /// The place of a new node.
-pub(super) enum NewNodeParent<'a> {
+pub(super) enum BucketOrParentNode<'a> {
     /// Headings below those of its kind.
     Bucket(&'a [&'a str]),
     Node(NodeKey),
 }
 
-impl KnowledgeNode {
+impl StoredKnowledgeNode {
     /// Reads a node that has fields.
-    pub(super) fn of(record: NodeRecord) -> Result<KnowledgeNode, MemoryError> {
+    pub(super) fn of(record: NodeRecord) -> Result<StoredKnowledgeNode, MemoryError> {
         let fields = match record.attributes.fields() {
             Some(text) => CanonicalFields::parse_loosely(text)
                 .map_err(|it| unreadable(record.id, &it))?
                 .into_object(),
             None => Map::new(),
         };
-        Ok(KnowledgeNode { record, fields })
+        Ok(StoredKnowledgeNode { record, fields })
     }
 
-    pub(super) fn all(records: Vec<NodeRecord>) -> Result<Vec<KnowledgeNode>, MemoryError> {
-        records.into_iter().map(KnowledgeNode::of).collect()
+    pub(super) fn all(records: Vec<NodeRecord>) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
+        records.into_iter().map(StoredKnowledgeNode::of).collect()
     }
 
     pub(super) fn id(&self) -> NodeId {
@@ -135,9 +135,9 @@ pub(super) fn remove_edge(fields: &mut Map<String, Value>, link_type: &str, to: 
 pub(super) fn add_node(
     batch: &mut Batch<'_>,
     new: NewKnowledgeNode<'_>,
-    below: NewNodeParent<'_>,
+    below: BucketOrParentNode<'_>,
     now: Millis,
-) -> Result<KnowledgeNode, MemoryError> {
+) -> Result<StoredKnowledgeNode, MemoryError> {
     let NewKnowledgeNode { node_type, content, token_count, mut fields } = new;
     // Imported nodes bring their own times.
     for key in ["created_at", "updated_at"] {
@@ -155,12 +155,12 @@ pub(super) fn add_node(
             .with(FIELDS, Some(AttributeValue::Text(fields.to_string()))),
     };
     let (key, _) = match below {
-        NewNodeParent::Bucket(more) => {
+        BucketOrParentNode::Bucket(more) => {
             let bucket = KindSpec::of(node_type).map_or(&[][..], |it| it.bucket);
             let bucket: Vec<&str> = bucket.iter().chain(more).copied().collect();
             batch.insert_typed_node(&data, &bucket)?
         }
-        NewNodeParent::Node(parent) => {
+        BucketOrParentNode::Node(parent) => {
             let place = batch.last_place(None, Some(parent))?;
             batch.insert_agent_node(&data, place)?
         }
@@ -171,7 +171,7 @@ pub(super) fn add_node(
 /// Gives a node other fields; returns whether they differ.
 pub(super) fn set_fields(
     batch: &mut Batch<'_>,
-    node: &mut KnowledgeNode,
+    node: &mut StoredKnowledgeNode,
     change: impl FnOnce(&mut Map<String, Value>),
     now: Millis,
 ) -> Result<bool, MemoryError> {
@@ -182,7 +182,7 @@ pub(super) fn set_fields(
 /// Gives a node another text and other fields; returns whether anything differs.
 pub(super) fn set_node(
     batch: &mut Batch<'_>,
-    node: &mut KnowledgeNode,
+    node: &mut StoredKnowledgeNode,
     content: &str,
     change: impl FnOnce(&mut Map<String, Value>),
     now: Millis,
@@ -213,10 +213,10 @@ pub(super) fn set_node(
     Ok(true)
 }
 
-fn reread(batch: &Batch<'_>, key: NodeKey) -> Result<KnowledgeNode, MemoryError> {
+fn reread(batch: &Batch<'_>, key: NodeKey) -> Result<StoredKnowledgeNode, MemoryError> {
     let record = batch.at(key)?;
     let gone = || MemoryError::invalid("a node is gone that was just written");
-    KnowledgeNode::of(record.ok_or_else(gone)?)
+    StoredKnowledgeNode::of(record.ok_or_else(gone)?)
 }
 
 fn checked(
@@ -249,6 +249,9 @@ fn label(node_type: NodeType, fields: &CanonicalFields, content: &str) -> String
 }
 
 /// Returns the node of an id, of any type.
-pub(super) fn find_node(batch: &Batch<'_>, id: &str) -> Result<Option<KnowledgeNode>, MemoryError> {
-    batch.find_any(id)?.map(KnowledgeNode::of).transpose()
+pub(super) fn find_node(
+    batch: &Batch<'_>,
+    id: &str,
+) -> Result<Option<StoredKnowledgeNode>, MemoryError> {
+    batch.find_any(id)?.map(StoredKnowledgeNode::of).transpose()
 }

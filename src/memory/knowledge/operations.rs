@@ -4,16 +4,16 @@
 //! an operation is one row of [`OPERATIONS`].
 
 mod concepts;
-mod conflicts;
+mod conflict_operations;
 mod delete_and_restore;
 mod edges;
-mod lifecycle;
+mod processed_and_pinned;
 mod topics_entities_labels;
 
 use serde_json::{Map, Value, json};
 
 use super::arguments::{ArgumentObject, KnowledgeResult};
-use super::changeset_context::ChangesetContext;
+use super::changeset_application_state::ChangesetContext;
 use super::remember::RememberOutcome;
 use super::remember_request::{ITEM_KEYS, NewEpisodeOrMemory};
 use crate::memory::typed::MemoryError;
@@ -95,10 +95,10 @@ pub(super) const OPERATIONS: &[OperationSpec] = &[
     operation("link", &["from", "to", "type"], &["strength", "context"], edges::link),
     operation("unlink", &["from", "to", "type"], &[], edges::unlink),
     operation("evidence", &["concept", "episode", "type"], &["strength", "note"], edges::evidence),
-    operation("supersede", &["old", "new"], &["note"], conflicts::supersede),
-    operation("conflict", &["a", "b"], &["severity", "note", "as"], conflicts::conflict),
-    operation("resolve", &["id", "winner"], &["note"], conflicts::resolve),
-    operation("dismiss", &["id"], &["note"], conflicts::dismiss),
+    operation("supersede", &["old", "new"], &["note"], conflict_operations::supersede),
+    operation("conflict", &["a", "b"], &["severity", "note", "as"], conflict_operations::open),
+    operation("resolve", &["id", "winner"], &["note"], conflict_operations::resolve),
+    operation("dismiss", &["id"], &["note"], conflict_operations::dismiss),
     operation("entity", &["name"], &["type", "as"], topics_entities_labels::entity),
     operation("alias", &["id", "name"], &[], topics_entities_labels::alias),
     operation("relate", &["from", "to", "type"], &["strength", "context"], edges::relate),
@@ -107,10 +107,10 @@ pub(super) const OPERATIONS: &[OperationSpec] = &[
     operation("merge", &["from", "into"], &["note"], concepts::merge),
     operation("split", &["id", "into", "assign"], &["note"], concepts::split),
     operation("reshape", &["id", "kind"], &["note"], concepts::reshape),
-    operation("processed", &["ids"], &[], lifecycle::processed),
-    operation("ingested", &["chunk"], &["density"], lifecycle::ingested),
-    operation("pin", &["id"], &[], lifecycle::pin),
-    operation("unpin", &["id"], &[], lifecycle::unpin),
+    operation("processed", &["ids"], &[], processed_and_pinned::processed),
+    operation("ingested", &["chunk"], &["density"], processed_and_pinned::ingested),
+    operation("pin", &["id"], &[], processed_and_pinned::pin),
+    operation("unpin", &["id"], &[], processed_and_pinned::unpin),
     operation("delete", &["id"], &[], delete_and_restore::delete),
     operation("restore", &["id"], &[], delete_and_restore::restore),
 ];

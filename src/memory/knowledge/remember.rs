@@ -2,17 +2,17 @@
 
 use serde_json::{Map, Value, json};
 
-use super::conflict_settlement::{end_lapsed, settle_conflicts};
+use super::conflict_update_after_write::{end_lapsed, settle_conflicts};
 use super::contradicting_facts::{FactSubject, is_current_fact, is_equal_text};
 use super::entity_resolution::{
     entity_given, known_topic, mentioned, shown_entity, topic_field, topic_named,
 };
+use super::fact_of_episode::stated_fact;
 use super::fact_writes::{FactOutcome, NewFact, state_fact};
 use super::node_writes::{
-    KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, find_node,
+    BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_edge, add_node, edge, find_node,
 };
 use super::remember_request::{NewEpisode, NewEpisodeOrMemory, RememberRequest, other_request};
-use super::stated_facts::stated_fact;
 use crate::memory::Memory;
 use crate::memory::typed::{MemoryError, NewMemory, StoreRequest};
 use crate::model::clock::Millis;
@@ -256,7 +256,7 @@ fn remember_episode(
         fields,
     };
     let day = new.at.unwrap_or(now).day();
-    let episode = add_node(batch, added, NewNodeParent::Bucket(&[&day]), now)?;
+    let episode = add_node(batch, added, BucketOrParentNode::Bucket(&[&day]), now)?;
     let stated = stated.as_ref();
     Ok(RememberOutcome {
         id: episode.id().to_string(),
@@ -313,7 +313,7 @@ fn equal_episode(
         }
     }
     let equal = batch.typed_with_text(NodeType::Episode, &new.content)?;
-    for episode in KnowledgeNode::all(equal)? {
+    for episode in StoredKnowledgeNode::all(equal)? {
         let is_elsewhere = topic.as_deref().is_some_and(|it| episode.text("topic") != Some(it));
         let is_other = new.at.is_some_and(|it| episode.time("at") != Some(it));
         if episode.is_hidden()
@@ -345,7 +345,7 @@ fn equal_episode(
 }
 
 /// Returns whether a fact has the terms that are given.
-fn has_terms(fact: &KnowledgeNode, new: &NewEpisode) -> bool {
+fn has_terms(fact: &StoredKnowledgeNode, new: &NewEpisode) -> bool {
     let is_same = |key: &str, given: &Option<String>| {
         given.as_deref().is_none_or(|it| fact.text(key).map(normal_name) == Some(normal_name(it)))
     };

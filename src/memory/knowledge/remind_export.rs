@@ -31,7 +31,7 @@ pub(crate) struct ExportCounts {
 
 /// Lists that follow from nodes of other lists.
 #[derive(Default)]
-struct DerivedRecords {
+struct AssociationLists {
     mentions: Vec<Value>,
     evidence: Vec<Value>,
     relations: Vec<Value>,
@@ -49,7 +49,7 @@ pub(crate) fn export_remind(
     out: &mut dyn Write,
 ) -> Result<Result<ExportCounts, io::Error>, crate::memory::typed::MemoryError> {
     let names = RecordIds::read(reader)?;
-    let mut derived = DerivedRecords::default();
+    let mut derived = AssociationLists::default();
     let episodes = rows(reader, NodeType::Episode)?;
     let episodes: Vec<Value> =
         episodes.iter().map(|it| episode(it, &names, &mut derived)).collect();
@@ -73,7 +73,7 @@ pub(crate) fn export_remind(
         n_conflicts: conflicts.len(),
     };
     let fact_fields = facts.iter_mut().map(take_own_fields).collect();
-    let DerivedRecords { mentions, evidence, relations, entity_relations, labels, .. } = derived;
+    let AssociationLists { mentions, evidence, relations, entity_relations, labels, .. } = derived;
     let lists = [
         ("entities", entities),
         ("concepts", concepts),
@@ -154,7 +154,7 @@ fn deleted_at(row: &KnowledgeRow) -> Value {
 }
 
 /// Returns the labels of a node, its topic among them, and notes them as rows.
-fn labels(row: &KnowledgeRow, names: &RecordIds, derived: &mut DerivedRecords) -> Value {
+fn labels(row: &KnowledgeRow, names: &RecordIds, derived: &mut AssociationLists) -> Value {
     let mut labels = match value(row, "labels") {
         Value::Object(it) => it,
         _ => Map::new(),
@@ -178,7 +178,7 @@ fn labels(row: &KnowledgeRow, names: &RecordIds, derived: &mut DerivedRecords) -
     labels.into()
 }
 
-fn episode(row: &KnowledgeRow, names: &RecordIds, derived: &mut DerivedRecords) -> Value {
+fn episode(row: &KnowledgeRow, names: &RecordIds, derived: &mut AssociationLists) -> Value {
     let id = names.own(row).to_owned();
     let entities = edges_of_episode(row, names, derived);
     let labels = labels(row, names, derived);
@@ -227,7 +227,7 @@ fn episode(row: &KnowledgeRow, names: &RecordIds, derived: &mut DerivedRecords) 
 fn edges_of_episode(
     row: &KnowledgeRow,
     names: &RecordIds,
-    derived: &mut DerivedRecords,
+    derived: &mut AssociationLists,
 ) -> Vec<String> {
     let id = names.own(row).to_owned();
     let mut entities = Vec::new();
@@ -266,7 +266,7 @@ fn edges_of_episode(
 fn facts(
     reader: &Reader,
     names: &RecordIds,
-    derived: &mut DerivedRecords,
+    derived: &mut AssociationLists,
 ) -> KnowledgeResult<Vec<Value>> {
     let clusters = rows(reader, NodeType::Concept)?;
     let clusters: HashMap<_, &str> = clusters.iter().map(|it| (it.key, names.own(it))).collect();
@@ -308,7 +308,7 @@ fn facts(
 fn concepts(
     reader: &Reader,
     names: &RecordIds,
-    derived: &mut DerivedRecords,
+    derived: &mut AssociationLists,
     facts: &[Value],
 ) -> KnowledgeResult<Vec<Value>> {
     let mut statements: HashMap<&str, Vec<&str>> = HashMap::new();
@@ -338,7 +338,7 @@ fn concepts(
 fn concept(
     row: &KnowledgeRow,
     names: &RecordIds,
-    derived: &mut DerivedRecords,
+    derived: &mut AssociationLists,
     (statements, subject): (&HashMap<&str, Vec<&str>>, Option<&str>),
 ) -> Value {
     let id = names.own(row).to_owned();
@@ -409,7 +409,7 @@ fn relation(source: &str, link: &RecordLink<'_>) -> Value {
     })
 }
 
-fn entity(row: &KnowledgeRow, names: &RecordIds, derived: &mut DerivedRecords) -> Option<Value> {
+fn entity(row: &KnowledgeRow, names: &RecordIds, derived: &mut AssociationLists) -> Option<Value> {
     let id = names.of(&row.id)?.to_owned();
     for link in links(row, names) {
         derived.entity_relations.push(json!({

@@ -12,10 +12,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value};
 
-use super::conflict_settlement::{contest_values, settle_conflicts};
+use super::conflict_update_after_write::{contest_values, settle_conflicts};
 use super::entity_resolution::{add_alias, entity_named, known_entity, known_topic, topic_named};
-use super::node_writes::{KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_node, find_node};
-use crate::maintenance::transfer::{RemindRecord, RemindRecords};
+use super::node_writes::{
+    BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_node, find_node,
+};
+use crate::maintenance::transfer::{RemindRecord, RemindRecordLists};
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
@@ -57,7 +59,7 @@ impl Memory {
     /// Imports records in one snapshot with that message; `progress` gets those done and all.
     pub(crate) fn import_remind(
         &self,
-        records: RemindRecords,
+        records: RemindRecordLists,
         message: &str,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<KnowledgeImportReport, MemoryError> {
@@ -125,11 +127,11 @@ struct RecordNode<'a> {
     node_type: NodeType,
     content: &'a str,
     fields: Map<String, Value>,
-    below: NewNodeParent<'a>,
+    below: BucketOrParentNode<'a>,
 }
 
 impl KnowledgeImporter<'_, '_, '_> {
-    fn all(&mut self, records: &RemindRecords) -> Result<(), MemoryError> {
+    fn all(&mut self, records: &RemindRecordLists) -> Result<(), MemoryError> {
         let n_all = ["episodes", "concepts", "facts"].map(|it| records.list(it).len() as u64);
         self.n_done.1 = n_all.iter().sum();
         for topic in records.list("topics") {
@@ -273,7 +275,11 @@ impl KnowledgeImporter<'_, '_, '_> {
         Ok(())
     }
 
-    fn named(&mut self, named: &NamedEntity, at: Millis) -> Result<KnowledgeNode, MemoryError> {
+    fn named(
+        &mut self,
+        named: &NamedEntity,
+        at: Millis,
+    ) -> Result<StoredKnowledgeNode, MemoryError> {
         let is_new = known_entity(self.batch, named)?.is_none();
         let node = entity_named(self.batch, named, at)?;
         self.count("entities", is_new);
@@ -322,7 +328,7 @@ impl KnowledgeImporter<'_, '_, '_> {
     }
 
     /// Makes the node of a record, unless it is there; none where it cannot be kept.
-    fn add(&mut self, new: RecordNode<'_>) -> Result<Option<KnowledgeNode>, MemoryError> {
+    fn add(&mut self, new: RecordNode<'_>) -> Result<Option<StoredKnowledgeNode>, MemoryError> {
         let RecordNode { list, origin, node_type, content, mut fields, below } = new;
         let n_chars = content.chars().count();
         let n_max = KindSpec::of(node_type).map_or(0, |it| it.content_chars_max);

@@ -1,7 +1,7 @@
 //! Members of a topic: the episodes and concepts that are of it, counted, and released when the
 //! topic is forgotten for good.
 
-use super::node_writes::{KnowledgeNode, set_fields};
+use super::node_writes::{StoredKnowledgeNode, set_fields};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::identity::NodeId;
@@ -14,7 +14,7 @@ const MEMBERS: [NodeType; 3] = [NodeType::Episode, NodeType::Concept, NodeType::
 /// Returns how many episodes are of a topic, without those that are hidden.
 pub(crate) fn n_episodes_of(batch: &Batch<'_>, topic: NodeId) -> Result<usize, MemoryError> {
     let episodes = batch.with_facet(NodeType::Episode, "topic", &topic.to_string())?;
-    let episodes = KnowledgeNode::all(episodes)?;
+    let episodes = StoredKnowledgeNode::all(episodes)?;
     Ok(episodes.iter().filter(|it| !it.is_hidden()).count())
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn release_members(
             if found.is_empty() {
                 break;
             }
-            for mut member in KnowledgeNode::all(found)? {
+            for mut member in StoredKnowledgeNode::all(found)? {
                 set_fields(batch, &mut member, |it| drop(it.shift_remove("topic")), now)?;
             }
         }

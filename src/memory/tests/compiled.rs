@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::model::{Block, Model, Seat, State, hash};
 use super::seen::Seen;
 use crate::ingest::parse::{Syntax, parse};
-use crate::model::tree::Tree;
+use crate::model::tree::DocumentTree;
 
 /// The files that a compile read, with their texts; `None` for deleted ones.
 pub(super) type Changed = BTreeMap<String, Option<String>>;
@@ -131,7 +131,7 @@ fn check_changed_file(before: &Model, after: &Model, changed: &Changed, file: &s
 fn check_document_order(
     after: &Model,
     file: &str,
-    tree: &Tree,
+    tree: &DocumentTree,
     base_blocks: &BTreeMap<String, Block>,
 ) {
     let id_of: BTreeMap<&Block, &String> =

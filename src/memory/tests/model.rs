@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use xxhash_rust::xxh64::xxh64;
 
-use crate::model::tree::{Node as Parsed, Tree};
+use crate::model::tree::{DocumentTree, Node as Parsed};
 
 /// The parent of a family of siblings; a file is named `ROOT:PATH`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -113,7 +113,7 @@ impl State {
     }
 
     /// Adds a tree at the end of a family, under the given ids.
-    pub(super) fn graft(&mut self, tree: &Tree, ids: &[String], seat: &Seat) {
+    pub(super) fn graft(&mut self, tree: &DocumentTree, ids: &[String], seat: &Seat) {
         for (parsed, id) in tree.nodes.iter().zip(ids) {
             let seat = parsed.parent.map_or(seat.clone(), |at| Seat::Node(ids[at].clone()));
             self.push(id, Node::of(parsed, seat));

@@ -18,13 +18,13 @@ use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::gc::{GcMode, KeepRule};
 use crate::maintenance::transfer::export_markdown;
 use crate::memory::compile::{
-    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, WatchedFolderState,
+    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, WatchedFolderDebounce,
 };
 use crate::memory::rollback::LaterSnapshotPolicy;
 use crate::memory::{Answer, Error, ForgetChildrenMode, Memory, RelateRequest, WriteMode};
 use crate::model::clock::{Clock, Millis};
 use crate::model::heat::HeatThresholds;
-use crate::model::tree::Tree;
+use crate::model::tree::DocumentTree;
 use crate::query::{self, AccessKind};
 use crate::store::reader::{ArchivedVisibility, NodeFilter, Reader, Stats};
 use crate::store::{IfMissing, StoreError, source_files};
@@ -243,7 +243,7 @@ impl Simulation {
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,
         };
-        memory.rescan(&request, &mut WatchedFolderState::default()).unwrap()
+        memory.rescan(&request, &mut WatchedFolderDebounce::default()).unwrap()
     }
 
     /// Updates the model after a write, and compares the snapshots.
@@ -292,7 +292,7 @@ impl Simulation {
 
     /// Checks that a repeated write left the equal nodes in place.
     #[track_caller]
-    fn stands_there(&self, tree: &Tree, ids: &[String], seat: &Seat) {
+    fn stands_there(&self, tree: &DocumentTree, ids: &[String], seat: &Seat) {
         for (node, id) in tree.nodes.iter().zip(ids) {
             let seat = node.parent.map_or(seat.clone(), |at| Seat::Node(ids[at].clone()));
             let there = &self.model.state.nodes[id];

@@ -9,15 +9,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
-use super::query::{SortFallback, accesses, integers, meeting, sorted, sorted_by};
-use super::request::{QueryRequest, SortKey, SortOrder};
+use super::query::{MissingSortValue, accesses, integers, meeting, sorted, sorted_by};
+use super::request::{QueryRequest, SortDirection, SortKey};
 use super::typed_memory::TypedMemory;
 use crate::model::clock::{DAY_MS, Millis};
 use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 use crate::store::reader::Reader;
 use crate::store::{NodeKey, StoreError};
-use crate::text::json_control_escaping::json_text;
+use crate::text::terminal_safe_json::json_text;
 
 /// Memories of one document, at most.
 pub(crate) const SHOWN_MAX: usize = 1_000;
@@ -201,7 +201,7 @@ impl CollectionName {
         let keys = greatest.iter().map(|it| it.0).collect();
         let values: HashMap<NodeKey, i64> = greatest.into_iter().collect();
         let mut keys =
-            sorted_by(reader, keys, (&values, SortFallback::Zero), SortOrder::Descending)?;
+            sorted_by(reader, keys, (&values, MissingSortValue::Zero), SortDirection::Descending)?;
         keys.truncate(SHOWN_MAX);
         Ok(Some(keys))
     }
@@ -218,7 +218,7 @@ impl CollectionName {
         let mut keys = match self {
             CollectionName::Core => return Ok(keys),
             CollectionName::Recent => {
-                sorted(reader, keys, SortKey::AccessedAt, SortOrder::Descending)?
+                sorted(reader, keys, SortKey::AccessedAt, SortDirection::Descending)?
             }
             CollectionName::Learnings => {
                 let created = integers(reader, "created_at", &keys)?;
@@ -226,15 +226,20 @@ impl CollectionName {
                 let old: Vec<NodeKey> = keys.iter().copied().filter(|it| !is_new(it)).collect();
                 let read = accesses(reader, &old)?;
                 keys.retain(|it| is_new(it) || read.get(it).is_some_and(|at| from.0 <= *at));
-                sorted(reader, keys, SortKey::CreatedAt, SortOrder::Descending)?
+                sorted(reader, keys, SortKey::CreatedAt, SortDirection::Descending)?
             }
             CollectionName::ActiveTasks => {
-                sorted(reader, keys, SortKey::UpdatedAt, SortOrder::Descending)?
+                sorted(reader, keys, SortKey::UpdatedAt, SortDirection::Descending)?
             }
             CollectionName::CompletedTasks => {
                 let completed = integers(reader, "completed_at", &keys)?;
                 keys.retain(|it| completed.get(it).is_some_and(|at| from.0 <= *at));
-                sorted_by(reader, keys, (&completed, SortFallback::Zero), SortOrder::Descending)?
+                sorted_by(
+                    reader,
+                    keys,
+                    (&completed, MissingSortValue::Zero),
+                    SortDirection::Descending,
+                )?
             }
         };
         keys.truncate(match self {

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use serde_json::{Map, Value};
 
 use super::jsonl::{MemoryLine, NumberedLine};
-use super::{MemoryError, MemoryInsert, field_changes, fields_of, insert, redacted};
+use super::{MemoryError, MemoryInsert, field_merge_and_diff, fields_of, insert, redacted};
 use crate::memory::Memory;
 use crate::model::clock::Millis;
 use crate::model::fields::CanonicalFields;
@@ -114,7 +114,7 @@ impl MemoryLine {
         fields.insert("uuid".to_owned(), self.id.as_str().into());
         fields.insert("created_at".to_owned(), created_at.0.into());
         fields.insert("updated_at".to_owned(), updated_at.0.into());
-        field_changes::apply(&self.changes, self.memory_type, &mut fields, updated_at);
+        field_merge_and_diff::apply(&self.changes, self.memory_type, &mut fields, updated_at);
         fields
     }
 

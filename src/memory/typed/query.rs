@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::request::{QueryRequest, SortKey, SortOrder};
+use super::request::{QueryRequest, SortDirection, SortKey};
 use super::typed_memory::TypedMemory;
 use crate::model::kind_specs::{IMPORTANCES, MEMORY_TYPES};
 use crate::model::tree::NodeType;
@@ -93,7 +93,7 @@ pub(super) fn sorted(
     reader: &Reader,
     keys: Vec<NodeKey>,
     by: SortKey,
-    order: SortOrder,
+    order: SortDirection,
 ) -> Result<Vec<NodeKey>, StoreError> {
     let firsts = match by {
         SortKey::CreatedAt => HashMap::new(),
@@ -109,8 +109,8 @@ pub(super) fn sorted(
         }
     };
     let if_none = match by {
-        SortKey::CreatedAt | SortKey::AccessedAt => SortFallback::CreatedAt,
-        _ => SortFallback::Zero,
+        SortKey::CreatedAt | SortKey::AccessedAt => MissingSortValue::CreatedAt,
+        _ => MissingSortValue::Zero,
     };
     sorted_by(reader, keys, (&firsts, if_none), order)
 }
@@ -126,7 +126,7 @@ pub(super) fn accesses(
 
 /// Stands for a value that a memory does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SortFallback {
+pub(super) enum MissingSortValue {
     CreatedAt,
     Zero,
 }
@@ -135,8 +135,8 @@ pub(super) enum SortFallback {
 pub(super) fn sorted_by(
     reader: &Reader,
     keys: Vec<NodeKey>,
-    (firsts, if_none): (&HashMap<NodeKey, i64>, SortFallback),
-    order: SortOrder,
+    (firsts, if_none): (&HashMap<NodeKey, i64>, MissingSortValue),
+    order: SortDirection,
 ) -> Result<Vec<NodeKey>, StoreError> {
     let created = integers(reader, "created_at", &keys)?;
     let of = |values: &HashMap<NodeKey, i64>, key| values.get(&key).copied().unwrap_or(0);
@@ -144,8 +144,8 @@ pub(super) fn sorted_by(
     for key in keys {
         let created_at = of(&created, key);
         let first = match if_none {
-            SortFallback::CreatedAt => firsts.get(&key).copied().unwrap_or(created_at),
-            SortFallback::Zero => of(firsts, key),
+            MissingSortValue::CreatedAt => firsts.get(&key).copied().unwrap_or(created_at),
+            MissingSortValue::Zero => of(firsts, key),
         };
         rows.push((SortValue { first, created_at, uuid: String::new() }, key));
     }
@@ -166,7 +166,7 @@ pub(super) fn sorted_by(
         }
         rows.sort_unstable();
     }
-    if order == SortOrder::Descending {
+    if order == SortDirection::Descending {
         rows.reverse();
     }
     Ok(rows.into_iter().map(|(_, key)| key).collect())

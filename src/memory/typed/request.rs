@@ -93,7 +93,7 @@ pub(crate) enum SortKey {
 
 /// Names the direction of a sort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum SortOrder {
+pub(crate) enum SortDirection {
     Ascending,
     #[default]
     Descending,
@@ -109,8 +109,8 @@ pub(crate) const SORT_KEYS: [(&str, SortKey); 5] = [
 ];
 
 /// The directions of a sort, by the names that clients use.
-pub(crate) const SORT_ORDERS: [(&str, SortOrder); 2] =
-    [("asc", SortOrder::Ascending), ("desc", SortOrder::Descending)];
+pub(crate) const SORT_ORDERS: [(&str, SortDirection); 2] =
+    [("asc", SortDirection::Ascending), ("desc", SortDirection::Descending)];
 
 /// Asks for memories that meet every condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,7 +126,7 @@ pub(crate) struct QueryRequest {
     pub(crate) limit: u64,
     pub(crate) offset: u64,
     pub(crate) sort_by: SortKey,
-    pub(crate) sort_order: SortOrder,
+    pub(crate) sort_order: SortDirection,
 }
 
 impl Default for QueryRequest {
@@ -142,7 +142,7 @@ impl Default for QueryRequest {
             limit: LIMIT,
             offset: 0,
             sort_by: SortKey::default(),
-            sort_order: SortOrder::default(),
+            sort_order: SortDirection::default(),
         }
     }
 }

@@ -88,7 +88,7 @@ proptest! {
         looks in prop::collection::vec((0_usize..3, 0_i64..5 * 60_000), 1..60),
     ) {
         let rates = HeatParameters::default();
-        let mut paces = [TickSchedule::new(0); 3];
+        let mut paces = [MemoryClockSchedule::new(0); 3];
         let (mut now, mut ticked_at, mut attended) = (0, 0, 0);
         for (who, after) in looks {
             now += after;
@@ -119,7 +119,7 @@ proptest! {
 #[test]
 fn a_jump_of_time_counts_as_about_one_tick() {
     let rates = HeatParameters::default();
-    let mut pace = TickSchedule::new(0);
+    let mut pace = MemoryClockSchedule::new(0);
     pace.note(1000 * HOUR, &rates);
     let due = pace.due(&rates).unwrap();
     assert!(due.real_ms < rates.tick_ms + HOUR / 60, "{due:?}");
@@ -132,7 +132,7 @@ fn a_jump_of_time_counts_as_about_one_tick() {
 #[test]
 fn a_tick_is_due_once_an_interval() {
     let rates = HeatParameters { tick_ms: 1000, ..HeatParameters::default() };
-    let mut pace = TickSchedule::new(0);
+    let mut pace = MemoryClockSchedule::new(0);
     assert_eq!(pace.wait_ms(&rates), 1000);
     pace.note(600, &rates);
     assert_eq!((pace.due(&rates), pace.wait_ms(&rates)), (None, 400));

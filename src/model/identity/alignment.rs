@@ -47,22 +47,22 @@ pub(super) fn align_counted(
 ) -> (Vec<Option<usize>>, u64) {
     let mut it = Matcher::new(old, new);
     it.link_unique();
-    it.link_former(former, CurrentTextCondition::Gone);
+    it.link_former(former, FormerTextMatchCondition::Gone);
     it.descend();
-    it.climb(ParentsMatchedByChildren::Frames);
+    it.climb(ContainersOnlyOrAllParents::Frames);
     it.link_anywhere(MatchKey::Subtree, KeyMultiplicity::Once);
     it.link_anywhere(MatchKey::Own, KeyMultiplicity::Once);
     it.link_anywhere(MatchKey::Heading, KeyMultiplicity::Once);
     it.descend();
-    it.climb(ParentsMatchedByChildren::Frames);
+    it.climb(ContainersOnlyOrAllParents::Frames);
     it.link_anywhere(MatchKey::Subtree, KeyMultiplicity::Many);
     it.link_anywhere(MatchKey::Own, KeyMultiplicity::Many);
     it.descend();
-    it.climb(ParentsMatchedByChildren::Frames);
-    it.link_former(former, CurrentTextCondition::Any);
+    it.climb(ContainersOnlyOrAllParents::Frames);
+    it.link_former(former, FormerTextMatchCondition::Any);
     it.descend();
     it.compare();
-    it.climb(ParentsMatchedByChildren::All);
+    it.climb(ContainersOnlyOrAllParents::All);
     it.compare();
     (it.to_old, it.work)
 }
@@ -106,7 +106,7 @@ enum KeyMultiplicity {
 
 /// A condition on an old node's present text for its former text to count.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum CurrentTextCondition {
+enum FormerTextMatchCondition {
     /// The text occurs nowhere in the new tree.
     Gone,
     /// No condition.
@@ -115,7 +115,7 @@ enum CurrentTextCondition {
 
 /// The parents that their children may match.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ParentsMatchedByChildren {
+enum ContainersOnlyOrAllParents {
     /// Headings and empty nodes, which are mainly containers.
     Frames,
     /// Also nodes with a text of their own.
@@ -228,13 +228,15 @@ impl<'a> Matcher<'a> {
     }
 
     /// Matches a new text with the node that had it before.
-    fn link_former(&mut self, former: &TextHistoryIndex, current: CurrentTextCondition) {
+    fn link_former(&mut self, former: &TextHistoryIndex, current: FormerTextMatchCondition) {
         if former.is_empty() {
             return;
         }
         let said_now: HashSet<u64> = match current {
-            CurrentTextCondition::Gone => (0..self.new.len()).map(|at| self.new.own(at)).collect(),
-            CurrentTextCondition::Any => HashSet::new(),
+            FormerTextMatchCondition::Gone => {
+                (0..self.new.len()).map(|at| self.new.own(at)).collect()
+            }
+            FormerTextMatchCondition::Any => HashSet::new(),
         };
         let mut groups: HashMap<u64, Vec<usize>> = HashMap::new();
         let free: Vec<usize> = (0..self.new.len())
@@ -263,7 +265,7 @@ impl<'a> Matcher<'a> {
     }
 
     /// Matches parents through their children, level by level.
-    fn climb(&mut self, which: ParentsMatchedByChildren) {
+    fn climb(&mut self, which: ContainersOnlyOrAllParents) {
         for _ in 0..VOTE_ROUNDS_MAX {
             if !self.link_parents(which) {
                 return;
@@ -273,13 +275,14 @@ impl<'a> Matcher<'a> {
     }
 
     /// Matches unmatched nodes when at least half of all their children are matched to each other.
-    fn link_parents(&mut self, which: ParentsMatchedByChildren) -> bool {
+    fn link_parents(&mut self, which: ContainersOnlyOrAllParents) -> bool {
         let mut votes: Vec<(usize, usize)> = Vec::new();
         for (old, new) in self.to_new.iter().enumerate() {
             let Some(new) = *new else { continue };
             let (old, new) = (self.old.parent(old), self.new.parent(new));
             let is_real = old < self.old.len() && new < self.new.len();
-            if !is_real || (which == ParentsMatchedByChildren::Frames && !self.old.is_frame(old)) {
+            if !is_real || (which == ContainersOnlyOrAllParents::Frames && !self.old.is_frame(old))
+            {
                 continue;
             }
             if self.is_old_free(old) && self.is_new_free(new) {

@@ -11,8 +11,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::candidates::{NameCandidates, folder};
 use super::name::{LinkCandidate, LinkResolution, NameKey, fold_name, slug};
+use super::target_candidates::{NameCandidates, folder};
 use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::text;
 
@@ -83,7 +83,8 @@ pub(crate) struct Resolver<I: LinkIndex> {
 }
 
 type CandidateList<I> = Rc<[LinkCandidate<<I as LinkIndex>::Id>]>;
-type TargetResult<I> = Result<LinkResolution<<I as LinkIndex>::Id>, <I as LinkIndex>::Error>;
+type LinkResolutionResult<I> =
+    Result<LinkResolution<<I as LinkIndex>::Id>, <I as LinkIndex>::Error>;
 type FoundResult<I> = Result<Option<<I as LinkIndex>::Id>, <I as LinkIndex>::Error>;
 type CandidatesResult<I> =
     Result<Rc<NameCandidates<<I as LinkIndex>::Id>>, <I as LinkIndex>::Error>;
@@ -114,7 +115,7 @@ impl<I: LinkIndex> Resolver<I> {
         own: I::Id,
         from: &str,
         reference: &Reference,
-    ) -> TargetResult<I> {
+    ) -> LinkResolutionResult<I> {
         if let Some(id) = &reference.id_hint
             && let Some(id) = self.index.node(id)?
         {
@@ -148,7 +149,7 @@ impl<I: LinkIndex> Resolver<I> {
     }
 
     /// Returns the target of a label.
-    fn named(&mut self, from: &str, label: &str) -> TargetResult<I> {
+    fn named(&mut self, from: &str, label: &str) -> LinkResolutionResult<I> {
         let wanted = fold_name(&as_label(label));
         let own = self.inside(from, label)?;
         if let Some(place) = own.iter().find(|it| it.is_heading && fold_name(&it.label) == wanted) {
@@ -166,7 +167,7 @@ impl<I: LinkIndex> Resolver<I> {
     }
 
     /// Returns the target of `file#Heading`.
-    fn heading_of(&mut self, from: &str, label: &str, heading: &str) -> TargetResult<I> {
+    fn heading_of(&mut self, from: &str, label: &str, heading: &str) -> LinkResolutionResult<I> {
         let files = self.files(label)?;
         match files.nearest(from) {
             LinkResolution::Node(file) => {
@@ -183,7 +184,12 @@ impl<I: LinkIndex> Resolver<I> {
     }
 
     /// Returns the target of a reference that names its file.
-    fn in_source(&mut self, from: &str, source: &str, reference: &Reference) -> TargetResult<I> {
+    fn in_source(
+        &mut self,
+        from: &str,
+        source: &str,
+        reference: &Reference,
+    ) -> LinkResolutionResult<I> {
         let files = self.files(last_path_segment(source))?;
         // Beside the file that refers, then from the root, then any path that ends like this.
         let exact = [join(folder(from), source), join(root(from), source)]

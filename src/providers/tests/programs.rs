@@ -2,11 +2,11 @@
 
 use super::*;
 
-fn program(job: ProviderJob, script: &str) -> Provider {
+fn program(job: ProviderJob, script: &str) -> ProviderClient {
     let command = ["sh", "-c", script].map(str::to_owned).to_vec();
     let settings = ProviderSpec { command, retries: 0, ..settings(ProviderKind::Command) };
     let (key, certificates) = (Ok(None), Ok(None));
-    Provider::new(ProviderConfig { job, settings, key, certificates }).unwrap()
+    ProviderClient::new(ProviderConfig { job, settings, key, certificates }).unwrap()
 }
 
 fn completed(script: &str) -> Result<String, ProviderError> {
@@ -29,7 +29,7 @@ fn a_program_that_fails_says_why() {
     let told = completed("echo 'quota used up' >&2; exit 3");
     let why = "exit status: 3: quota used up".to_owned();
     assert_eq!(told, Err(ProviderError::Failed(why)));
-    let missing = Provider::new(ProviderConfig {
+    let missing = ProviderClient::new(ProviderConfig {
         job: ProviderJob::Completion,
         settings: ProviderSpec {
             command: vec!["/nonexistent/program".to_owned()],
@@ -48,7 +48,7 @@ fn a_program_that_fails_says_why() {
 
 #[test]
 fn a_program_that_hangs_is_ended_with_everything_it_started() {
-    let hanging = Provider::new(parts_of_hanging()).unwrap();
+    let hanging = ProviderClient::new(parts_of_hanging()).unwrap();
     let told = hanging.complete(&prompt("What?"), &at_once);
     // It returns at all: both ends of the pipes are closed.
     assert_eq!(told, Err(ProviderError::Late(Duration::from_millis(100))));
@@ -73,7 +73,7 @@ fn a_program_that_leaves_others_at_its_pipes_is_not_waited_for() {
         let provider = |job, timeout| {
             let settings = ProviderSpec { timeout, ..settings.clone() };
             let (key, certificates) = (Ok(None), Ok(None));
-            Provider::new(ProviderConfig { job, settings, key, certificates }).unwrap()
+            ProviderClient::new(ProviderConfig { job, settings, key, certificates }).unwrap()
         };
         let completion = provider(ProviderJob::Completion, short);
         let completed = completion.complete(&prompt("What?"), &at_once);

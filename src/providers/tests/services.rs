@@ -7,13 +7,13 @@ use super::*;
 
 const KEY: &str = "sk-this-is-the-key-0123456789";
 
-fn provider(service: &Service, settings: ProviderSpec, job: ProviderJob) -> Provider {
+fn provider(service: &Service, settings: ProviderSpec, job: ProviderJob) -> ProviderClient {
     let url = settings.url.clone().unwrap_or_default();
     let settings = ProviderSpec { url: Some(service.url() + &url), ..settings };
     let certificates = Ok(Some(service.certificate.clone().into_bytes()));
     let certificates = if service.certificate.is_empty() { Ok(None) } else { certificates };
     let key = Ok(Some(ProviderKey::new(KEY)));
-    Provider::new(ProviderConfig { job, settings, key, certificates }).unwrap()
+    ProviderClient::new(ProviderConfig { job, settings, key, certificates }).unwrap()
 }
 
 /// Asks a model of that kind, which answers with that body.
@@ -253,13 +253,13 @@ fn an_unknown_certificate_is_refused_and_told_from_one_that_is_set() {
         let settings = ProviderSpec { url, ..settings(ProviderKind::OpenAi) };
         ProviderConfig { job: ProviderJob::Completion, settings, key: Ok(None), certificates }
     };
-    let provider = Provider::new(parts(Ok(None))).unwrap();
+    let provider = ProviderClient::new(parts(Ok(None))).unwrap();
     let error = provider.complete(&prompt("What?"), &at_once).unwrap_err();
     assert!(matches!(&error, ProviderError::Unusable(why) if why.contains("ca_file")), "{error}");
     assert_eq!(service.seen().len(), 0, "nothing was sent");
-    let set = Provider::new(parts(Ok(Some(service.certificate.clone().into())))).unwrap();
+    let set = ProviderClient::new(parts(Ok(Some(service.certificate.clone().into())))).unwrap();
     assert_eq!(set.complete(&prompt("What?"), &at_once), Ok("[]".to_owned()));
-    let none = Provider::new(parts(Ok(Some(b"no PEM".to_vec())))).unwrap();
+    let none = ProviderClient::new(parts(Ok(Some(b"no PEM".to_vec())))).unwrap();
     let error = none.complete(&prompt("What?"), &at_once).unwrap_err();
     assert_eq!(error.to_string(), "`ca_file` has no certificate in PEM");
 }
@@ -297,6 +297,6 @@ fn reaching_a_service_makes_no_model_write() {
     let nobody = Service::plain(|_, _| good()).url();
     let settings = ProviderSpec { url: Some(nobody), ..settings(ProviderKind::OpenAi) };
     let (job, key, certificates) = (ProviderJob::Completion, Ok(None), Ok(None));
-    let gone = Provider::new(ProviderConfig { job, settings, key, certificates }).unwrap();
+    let gone = ProviderClient::new(ProviderConfig { job, settings, key, certificates }).unwrap();
     assert!(matches!(gone.reach(), Err(ProviderError::Unreachable(_))), "{:?}", gone.reach());
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::clock::DAY_MS;
-use crate::query::dates::told_days;
+use crate::query::document_dates::told_days;
 
 /// A Saturday, the 14th of March 2026.
 const NOW: Millis = Millis(1_773_484_200_000);

@@ -4,7 +4,7 @@ use super::*;
 #[track_caller]
 fn check(texts: &[(&str, u64)], best: &[usize]) {
     let sought =
-        |word, rarity| QueryTerm { words: vec![vec![Stem::of(word)]], rarity, weight: 1.0 };
+        |word, rarity| QueryTerm { words: vec![vec![StemHash::of(word)]], rarity, weight: 1.0 };
     let bags: Vec<(StemmedText, u64)> =
         texts.iter().map(|&(text, has)| (StemmedText::of(&[], text), has)).collect();
     let texts: Vec<Bm25Document<'_>> =
@@ -34,7 +34,7 @@ fn terms_known_to_the_index_are_present() {
 
 #[test]
 fn of_a_kind_one_word_counts_and_a_rare_one_more() {
-    let words = ["cat", "dog"].map(|it| vec![Stem::of(it)]).to_vec();
+    let words = ["cat", "dog"].map(|it| vec![StemHash::of(it)]).to_vec();
     let pet = QueryTerm { words, rarity: 1.0, weight: 0.5 };
     let bags = ["a dog", "my dog", "a cat", "cat dog", "no pet", "dog, dog"];
     let bags = bags.map(|it| StemmedText::of(&[], it));

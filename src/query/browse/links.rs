@@ -47,7 +47,7 @@ impl DirectionFilter {
 }
 
 /// An edge with the position that it has in the listing.
-struct PositionedLink {
+struct LinkWithPageCursor {
     /// Index in [`KINDS`].
     kind: usize,
     /// The number of a reference, or the number of edges up to this one.
@@ -74,19 +74,19 @@ pub(crate) fn links_document(
             if is_one { Ok(it) } else { Err(bad_cursor("after", cursor)) }
         })?,
     };
-    let mut links: Vec<PositionedLink> = Vec::new();
+    let mut links: Vec<LinkWithPageCursor> = Vec::new();
     for (kind, (of, name)) in KINDS.into_iter().enumerate().skip(first as usize) {
         let n_left = (n_max + 1).saturating_sub(links.len());
         if direction.has(name) && 0 < n_left {
             let found = reader.links_after(&node, of, at, n_left)?;
             links.extend(found.into_iter().enumerate().map(|(nth, link)| {
                 let at = if 0 < link.number { link.number } else { at + nth as i64 + 1 };
-                PositionedLink { kind, at, link }
+                LinkWithPageCursor { kind, at, link }
             }));
         }
         at = 0;
     }
-    let row = |it: &PositionedLink| {
+    let row = |it: &LinkWithPageCursor| {
         json!({
             "id": it.link.id,
             "label": it.link.label,

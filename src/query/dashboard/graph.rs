@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Error, JsonList, JsonOut};
+use super::{Error, JsonList, JsonOutputWriter};
 use crate::store::reader::Reader;
 
 #[derive(Serialize)]
@@ -23,7 +23,7 @@ struct GraphEdge<'a> {
 }
 
 #[derive(Serialize)]
-struct PendingReference<'a> {
+struct UnresolvedGraphEdge<'a> {
     source: &'a str,
     target_label: &'a str,
     target_source: &'a str,
@@ -33,7 +33,7 @@ struct PendingReference<'a> {
 }
 
 /// Writes the references and the nodes at their ends.
-pub(crate) fn write_graph(reader: &Reader, out: JsonOut<'_>) -> Result<(), Error> {
+pub(crate) fn write_graph(reader: &Reader, out: JsonOutputWriter<'_>) -> Result<(), Error> {
     let attended = reader.attended()?;
     out.write_str("{\"nodes\":[")?;
     let mut nodes = JsonList::new(&mut *out);
@@ -58,7 +58,7 @@ pub(crate) fn write_graph(reader: &Reader, out: JsonOut<'_>) -> Result<(), Error
     out.write_str("],\"pending\":[")?;
     let mut pending = JsonList::new(&mut *out);
     reader.each_link(true, |link| {
-        pending.push(&PendingReference {
+        pending.push(&UnresolvedGraphEdge {
             source: &link.source,
             target_label: &link.label,
             target_source: link.path.as_deref().unwrap_or_default(),

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::{Error, JsonList, JsonOut};
+use super::{Error, JsonList, JsonOutputWriter};
 use crate::store::reader::Reader;
 
 #[derive(Serialize)]
-struct SnapshotDocument<'a> {
+struct SnapshotListEntry<'a> {
     id: i64,
     parent_id: Option<i64>,
     message: &'a str,
@@ -20,12 +20,12 @@ struct SnapshotDocument<'a> {
 pub(crate) fn write_snapshots(
     reader: &Reader,
     n_max: Option<usize>,
-    out: JsonOut<'_>,
+    out: JsonOutputWriter<'_>,
 ) -> Result<(), Error> {
     out.write_str("{\"snapshots\":[")?;
     let mut list = JsonList::new(&mut *out);
     reader.each_snapshot(n_max.unwrap_or(usize::MAX), |it| {
-        list.push(&SnapshotDocument {
+        list.push(&SnapshotListEntry {
             id: it.id,
             parent_id: it.parent,
             message: &it.message,
@@ -48,7 +48,11 @@ struct NodeDiffEntry<'a> {
 }
 
 /// Writes the changes of a snapshot; an unknown one has none.
-pub(crate) fn write_diffs(reader: &Reader, snapshot: i64, out: JsonOut<'_>) -> Result<(), Error> {
+pub(crate) fn write_diffs(
+    reader: &Reader,
+    snapshot: i64,
+    out: JsonOutputWriter<'_>,
+) -> Result<(), Error> {
     write!(out, "{{\"snapshot_id\":{snapshot},\"diffs\":[")?;
     let mut list = JsonList::new(&mut *out);
     reader.each_edit(snapshot, |it| {

@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::*;
 use crate::store::reader::memory_builder_testing::{TestMemoryBuilder, work_of};
-use crate::store::reader::{ArchivedVisibility, SiblingsAfterPage};
+use crate::store::reader::{ArchivedVisibility, SiblingRangeAfterPage};
 
 /// Returns a reader over files of two hundred nodes each.
 fn large(n_files: usize) -> Reader {
@@ -58,7 +58,7 @@ fn no_more_is_counted_than_asked_for() {
         reader.roots(ArchivedVisibility::Hidden, 60).unwrap().iter().map(|it| it.key).collect();
     let work = work_of(|| {
         let extent = reader
-            .subtree_size(&keys, SiblingsAfterPage::Roots(60), ArchivedVisibility::Hidden, 200)
+            .subtree_size(&keys, SiblingRangeAfterPage::Roots(60), ArchivedVisibility::Hidden, 200)
             .unwrap();
         assert_eq!((extent.n_nodes, extent.is_at_least), (200, true));
     });

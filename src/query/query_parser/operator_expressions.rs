@@ -1,7 +1,7 @@
 //! Expressions: queries with operators between all operands, rebuilt with quoted operands.
 
 use super::{EXPRESSION_TOKENS_MAX, QueryToken, all_of, head, quoted};
-use crate::text::bigrams;
+use crate::text::spaceless_script_bigrams;
 
 /// Rebuilds the query as an expression, if it looks like one.
 pub(super) fn expression(tokens: &[QueryToken<'_>]) -> Option<String> {
@@ -92,7 +92,8 @@ fn near<'t, 'q>(tokens: &'t [QueryToken<'q>]) -> Option<(String, &'t [QueryToken
             Some((text, after)) => (text, Some(after)),
             None => (text, None),
         };
-        let words: Vec<&str> = bigrams::segments(text).map(|it| head(it.text)).collect();
+        let words: Vec<&str> =
+            spaceless_script_bigrams::segments(text).map(|it| head(it.text)).collect();
         if !words.is_empty() {
             out.push_str(&quoted(&words.join(" "), is_prefix));
             out.push(' ');

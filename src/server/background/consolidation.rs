@@ -14,7 +14,7 @@ use crate::memory::{Error, Memory};
 use crate::model::consolidation_schedule::{
     ConsolidationRules, ConsolidationSchedule, EpisodeBacklog,
 };
-use crate::providers::Provider;
+use crate::providers::ProviderClient;
 use crate::server::{StopSignal, spawn};
 use crate::store::{ClaimableLeases, LeaseClient};
 
@@ -28,7 +28,7 @@ const LEASE: &str = "consolidate";
 /// Consolidates whenever it is due, until stopped.
 pub(crate) fn run_consolidations(
     memory: &Memory,
-    provider: &Provider,
+    provider: &ProviderClient,
     leases: &Arc<LeaseClient>,
     stop: &StopSignal,
 ) {
@@ -49,7 +49,7 @@ pub(crate) fn run_consolidations(
 /// Consolidates one worksheet, if it is due; returns whether it did.
 pub(super) fn turn(
     memory: &Memory,
-    provider: &Provider,
+    provider: &ProviderClient,
     leases: &Arc<LeaseClient>,
     pace: &mut ConsolidationSchedule,
     stop: &StopSignal,

@@ -1,15 +1,15 @@
 //! The thread that cools nodes while a server is up, and wakes listeners when some may be cold. At
 //! the same pace it archives memories.
 //!
-//! The loop only waits; [`TickSchedule`] decides. Settings are read each time, so that a change
-//! acts within seconds.
+//! The loop only waits; [`MemoryClockSchedule`] decides. Settings are read each time, so that a
+//! change acts within seconds.
 
 use std::time::Duration;
 
 use crate::mcp::NoticeWaker;
-use crate::memory::typed::ArchiveMode;
+use crate::memory::typed::ArchiveOrDryRun;
 use crate::memory::{Error, Memory};
-use crate::model::heat::{PendingAttendedTime, TickSchedule};
+use crate::model::heat::{MemoryClockSchedule, PendingAttendedTime};
 use crate::server::StopSignal;
 
 /// Maximum milliseconds until a change of the settings is noticed.
@@ -21,7 +21,7 @@ const WAIT_MS_MIN: i64 = 250;
 /// Ticks until stopped; then once more, for the time since.
 pub(crate) fn run_heat_ticks(memory: &Memory, waker: &NoticeWaker, stop: &StopSignal) {
     let watch = memory.clock().stopwatch();
-    let mut pace = TickSchedule::new(watch.elapsed_ms());
+    let mut pace = MemoryClockSchedule::new(watch.elapsed_ms());
     loop {
         memory.reload();
         let wait_ms = pace.wait_ms(&memory.rates()).clamp(WAIT_MS_MIN, WAIT_MS_MAX);
@@ -40,7 +40,7 @@ pub(crate) fn run_heat_ticks(memory: &Memory, waker: &NoticeWaker, stop: &StopSi
 fn turn(
     memory: &Memory,
     waker: &NoticeWaker,
-    pace: &mut TickSchedule,
+    pace: &mut MemoryClockSchedule,
     reading_ms: i64,
     is_last: bool,
 ) -> Result<(), Error> {
@@ -67,7 +67,7 @@ fn archive(memory: &Memory) {
     if !memory.memory_settings().is_archiving() {
         return;
     }
-    match memory.archive_memories(None, ArchiveMode::Real) {
+    match memory.archive_memories(None, ArchiveOrDryRun::Real) {
         Ok(report) => {
             if let Some(snapshot) = report.snapshot {
                 log::info!("archived {}; snapshot={snapshot}", report.counts());

@@ -17,7 +17,7 @@ pub(crate) use status::{RescanStatus, ScanReport, SharedRescanStatus};
 
 use crate::ingest::scan::DetailLevel;
 use crate::memory::compile::{
-    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, WatchedFolderState,
+    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, WatchedFolderDebounce,
 };
 use crate::memory::{Error, Memory};
 use crate::model::clock::{Millis, Stopwatch};
@@ -42,7 +42,7 @@ const WARNINGS_LOGGED_MAX: usize = 100;
 pub(crate) struct LiveRescanSettings {
     pub(crate) rescan: config::RescanSettings,
     /// The log of scans.
-    pub(crate) files: config::LogFileSettings,
+    pub(crate) files: config::JsonlLogFileSettings,
 }
 
 /// The rescanner of one source folder.
@@ -57,7 +57,7 @@ pub(crate) struct Rescanner {
     schedule: Schedule,
     /// Started at the first look at the schedule.
     stopwatch: Option<Stopwatch>,
-    watch: WatchedFolderState,
+    watch: WatchedFolderDebounce,
     log: JsonlSink,
     latest: SharedRescanStatus,
     /// Warnings of the last scan, which are not repeated while they last.
@@ -84,7 +84,7 @@ impl Rescanner {
             settings: Box::new(settings),
             leases,
             lease,
-            watch: WatchedFolderState::default(),
+            watch: WatchedFolderDebounce::default(),
             log: JsonlSink::new(source, LOG_FILE),
             latest: SharedRescanStatus::default(),
             warnings: BTreeSet::new(),

@@ -12,7 +12,7 @@ use crate::mcp::{Server, SubscriptionHub};
 use crate::model::clock::Millis;
 use crate::model::schedule::Throttle;
 use crate::server::StopSignal;
-use crate::surface::WatchedHandler;
+use crate::surface::HandlerWithChangeWatch;
 
 /// Maximum milliseconds until a change by another process is noticed.
 const LOOK_MS: i64 = 250;
@@ -21,7 +21,7 @@ const LOOK_MS: i64 = 250;
 const SLEEP: Duration = Duration::from_secs(3600);
 
 /// Notifies clients of changes until stopped.
-pub(crate) fn run_notifications<S: WatchedHandler>(server: &Server<S>, stop: &StopSignal) {
+pub(crate) fn run_notifications<S: HandlerWithChangeWatch>(server: &Server<S>, stop: &StopSignal) {
     let (handler, hub) = (&server.handler, &server.hub);
     let watch = server.clock.stopwatch();
     let mut pace = ResourceDebouncers::default();
@@ -49,7 +49,7 @@ pub(crate) fn run_notifications<S: WatchedHandler>(server: &Server<S>, stop: &St
 
 /// Marks the resources that changed. A failure is logged once, not at every try, since the log may
 /// be a resource with a subscriber.
-fn publish_changes<S: WatchedHandler>(server: &Server<S>, last_error: &mut String) {
+fn publish_changes<S: HandlerWithChangeWatch>(server: &Server<S>, last_error: &mut String) {
     let Server { handler, hub, .. } = server;
     match handler.watch().changed_resources(handler.view()) {
         Ok(changed) => {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::memory::{Error, Memory};
 use crate::model::vector::model_number;
-use crate::providers::Provider;
+use crate::providers::ProviderClient;
 use crate::server::StopSignal;
 use crate::store::{ClaimableLeases, LeaseClient, NodeKey};
 
@@ -23,7 +23,7 @@ const LEASE: &str = "vectors";
 /// Gives vectors to texts until stopped.
 pub(crate) fn run_vectors(
     memory: &Memory,
-    source: &Provider,
+    source: &ProviderClient,
     leases: &Arc<LeaseClient>,
     stop: &StopSignal,
 ) {
@@ -47,7 +47,7 @@ pub(crate) fn run_vectors(
 /// Gives vectors to all texts, if something changed since they were complete.
 pub(super) fn fill(
     memory: &Memory,
-    source: &Provider,
+    source: &ProviderClient,
     leases: &Arc<LeaseClient>,
     seen: &mut Option<i64>,
     stop: &StopSignal,

@@ -9,20 +9,20 @@ use crate::mcp::{
 };
 use crate::model::clock::Millis;
 use crate::server::client_sessions::{
-    ClientIdentity, ObservedRequest, Registry, SessionChangeFilter,
+    ClientIdentity, LiveSessionRegistry, ObservedRequest, SessionChangeUrgency,
 };
-use crate::server::jsonl_files::{ClientLedgers, SessionLogRecord, SessionLogs};
+use crate::server::jsonl_files::{SessionHistoryFiles, SessionLogRecord, SessionLogs};
 use crate::surface::RecordSessions;
 
 /// The destinations of events about clients.
 #[derive(Debug)]
 pub(crate) struct SessionRecorder {
     /// The present sessions.
-    pub(crate) registry: Registry,
+    pub(crate) registry: LiveSessionRegistry,
     /// Woken when the begin or end of a session is not written yet.
     pub(crate) waker: NoticeWaker,
     /// The ledgers of the sessions.
-    pub(crate) history: ClientLedgers,
+    pub(crate) history: SessionHistoryFiles,
     /// The session logs.
     pub(crate) logs: SessionLogs,
 }
@@ -31,7 +31,7 @@ impl SessionRecorder {
     /// Writes the begin of a session before the client is answered. So every answered client is on
     /// record, even if the server dies. If the ledger is locked, a background thread writes it.
     fn write_down(&self, now: Millis) {
-        let mut news = self.registry.take_changed(SessionChangeFilter::Urgent, now);
+        let mut news = self.registry.take_changed(SessionChangeUrgency::Urgent, now);
         let n_news = news.len();
         if self.history.try_append(&mut news).is_ok() {
             log::debug!(target: QUIET_TARGET, "sessions written down n={n_news}");

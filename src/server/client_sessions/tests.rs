@@ -1,7 +1,7 @@
 use expect_test::{Expect, expect};
 use serde_json::json;
 
-use super::registry::LiveSession;
+use super::live_session_registry::LiveSession;
 use super::*;
 use crate::model::clock::Millis;
 
@@ -15,7 +15,7 @@ fn http() -> ProcessTransport {
 }
 
 /// Plays a script of one event a line: the client, its action, and the time in seconds.
-fn play(registry: &Registry, script: &str) {
+fn play(registry: &LiveSessionRegistry, script: &str) {
     for line in script.lines() {
         let mut words = line.split_whitespace();
         let mut word = || words.next().unwrap();
@@ -38,7 +38,7 @@ fn play(registry: &Registry, script: &str) {
 }
 
 #[track_caller]
-fn check(registry: &Registry, script: &str, now_s: i64, live: Expect) {
+fn check(registry: &LiveSessionRegistry, script: &str, now_s: i64, live: Expect) {
     play(registry, script);
     let sessions = registry.live_sessions(Millis(now_s * 1000));
     let lines = sessions.iter().map(|it| {
@@ -48,8 +48,8 @@ fn check(registry: &Registry, script: &str, now_s: i64, live: Expect) {
     live.assert_eq(&lines.collect::<String>());
 }
 
-fn registry(transport_info: ProcessTransport) -> Registry {
-    Registry::new(transport_info, "salt", EndedSessionFate::Kept)
+fn registry(transport_info: ProcessTransport) -> LiveSessionRegistry {
+    LiveSessionRegistry::new(transport_info, "salt", EndedSessionRetention::Kept)
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn the_longest_silent_session_makes_room() {
     let live = registry.live_sessions(Millis(0));
     assert_eq!((live.len(), live[0].client_meta.name.as_str()), (1024, "desk"));
     assert_eq!(
-        registry.take_changed(SessionChangeFilter::All, Millis(0)).len(),
+        registry.take_changed(SessionChangeUrgency::All, Millis(0)).len(),
         2001,
         "nobody is lost"
     );
@@ -151,7 +151,11 @@ fn the_longest_silent_session_makes_room() {
 #[test]
 fn ids_differ_between_processes() {
     let of = |salt: &str| {
-        let registry = Registry::new(ProcessTransport::stdio(), salt, EndedSessionFate::Dropped);
+        let registry = LiveSessionRegistry::new(
+            ProcessTransport::stdio(),
+            salt,
+            EndedSessionRetention::Dropped,
+        );
         play(&registry, "10 legacy stdio code");
         registry.live_sessions(Millis(0))[0].id.clone()
     };
@@ -166,18 +170,18 @@ fn the_envelope_has_its_keys_in_their_order() {
     let live = serde_json::to_string(&registry.live_sessions(Millis(0))).unwrap();
     expect![[r#"[{"id":"ID","client_meta":{"name":"code","version":"1.0","protocol":"2025-06-18"},"transport":"stdio","connected_at":10,"last_activity":10,"count_tool_calls":0}]"#]]
     .assert_eq(&live.replace(&registry.live_sessions(Millis(0))[0].id, "ID"));
-    let registry = Registry::new(http(), "salt", EndedSessionFate::Kept);
+    let registry = LiveSessionRegistry::new(http(), "salt", EndedSessionRetention::Kept);
     play(&registry, "10 legacy a code");
     let live = serde_json::to_string(&registry.live_sessions(Millis(0))).unwrap();
     assert!(live.contains(r#""transport":"http","listen":"127.0.0.1:7474","connected_at""#));
 }
 
 /// Returns the changes in the registry.
-fn changes(registry: &Registry, which: SessionChangeFilter, now_s: i64) -> String {
+fn changes(registry: &LiveSessionRegistry, which: SessionChangeUrgency, now_s: i64) -> String {
     let news = registry.take_changed(which, Millis(now_s * 1000));
-    let line = |it: &SessionLedgerEntry| {
+    let line = |it: &ClientSessionRecord| {
         let end = it.disconnected_at.map(|it| format!(" end {it}")).unwrap_or_default();
-        let SessionLedgerEntry { connected_at, last_seen, tool_calls, .. } = it;
+        let ClientSessionRecord { connected_at, last_seen, tool_calls, .. } = it;
         format!("{} {connected_at}..{last_seen} {tool_calls}{end}; ", it.client.name)
     };
     news.iter().map(line).collect()
@@ -187,22 +191,22 @@ fn changes(registry: &Registry, which: SessionChangeFilter, now_s: i64) -> Strin
 fn changed_sessions_are_taken_once_and_idleness_is_no_change() {
     let registry = registry(http());
     play(&registry, "10 legacy a code");
-    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 11), "code 10..10 0; ");
-    assert_eq!(changes(&registry, SessionChangeFilter::All, 99), "");
+    assert_eq!(changes(&registry, SessionChangeUrgency::Urgent, 11), "code 10..10 0; ");
+    assert_eq!(changes(&registry, SessionChangeUrgency::All, 99), "");
     play(&registry, "100 legacy-call a code");
-    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 101), "");
-    assert_eq!(changes(&registry, SessionChangeFilter::All, 101), "code 10..100 1; ");
+    assert_eq!(changes(&registry, SessionChangeUrgency::Urgent, 101), "");
+    assert_eq!(changes(&registry, SessionChangeUrgency::All, 101), "code 10..100 1; ");
     play(&registry, "200 leaves a");
-    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 201), "code 10..100 1 end 200; ");
-    assert_eq!(changes(&registry, SessionChangeFilter::All, 202), "");
+    assert_eq!(changes(&registry, SessionChangeUrgency::Urgent, 201), "code 10..100 1 end 200; ");
+    assert_eq!(changes(&registry, SessionChangeUrgency::All, 202), "");
     play(&registry, "300 modern-call a desk\n310 legacy b code");
     registry.close(Millis(400_000));
     assert_eq!(
-        changes(&registry, SessionChangeFilter::All, 400),
+        changes(&registry, SessionChangeUrgency::All, 400),
         "desk 300..300 1 end 400; code 310..310 0 end 400; "
     );
     play(&registry, "500 modern-call a desk");
-    assert_eq!(changes(&registry, SessionChangeFilter::All, 9999), "desk 500..500 1 end 500; ");
+    assert_eq!(changes(&registry, SessionChangeUrgency::All, 9999), "desk 500..500 1 end 500; ");
 }
 
 #[test]
@@ -210,12 +214,12 @@ fn who_only_looks_is_present_and_in_no_ledger() {
     let registry = registry(http());
     play(&registry, "10 modern a page\n11 modern b page");
     assert_eq!(registry.live_sessions(Millis(12_000)).len(), 1);
-    assert_eq!(changes(&registry, SessionChangeFilter::All, 12), "");
+    assert_eq!(changes(&registry, SessionChangeUrgency::All, 12), "");
     // From its first call on it is on record.
     play(&registry, "20 modern-call a page");
-    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 21), "page 10..20 1; ");
+    assert_eq!(changes(&registry, SessionChangeUrgency::Urgent, 21), "page 10..20 1; ");
     play(&registry, "30 modern a other");
-    assert_eq!(changes(&registry, SessionChangeFilter::All, 9999), "page 10..20 1 end 20; ");
+    assert_eq!(changes(&registry, SessionChangeUrgency::All, 9999), "page 10..20 1 end 20; ");
 }
 
 #[test]
@@ -231,8 +235,8 @@ fn names_and_hashes_of_ledgers_never_change() {
     assert!(hashes[0] != hashes[1] && hashes[0] != hashes[2]);
 }
 
-fn ledger(lines: &[&str]) -> ClientLedger {
-    ClientLedger::read(lines.join("\n").as_bytes()).unwrap()
+fn ledger(lines: &[&str]) -> PastSessionsOfClient {
+    PastSessionsOfClient::read(lines.join("\n").as_bytes()).unwrap()
 }
 
 fn line(id: &str, times: [i64; 2], end: Option<i64>, tool_calls: u64) -> String {
@@ -240,7 +244,7 @@ fn line(id: &str, times: [i64; 2], end: Option<i64>, tool_calls: u64) -> String 
     let [connected_at, last_seen] = times;
     let session_id = id.to_owned();
     let disconnected_at = end;
-    SessionLedgerEntry {
+    ClientSessionRecord {
         session_id,
         client,
         transport,
@@ -267,7 +271,7 @@ fn the_last_line_of_a_session_counts_and_bad_ones_do_not() {
     expect![[r#"{"hash":"h","client":{"name":"code","version":"1.0","protocol":"2025-06-18"},"transport":"stdio","sessions":2,"lifetime_seconds":60,"last_disconnect":40,"tool_calls":9}"#]]
     .assert_eq(&serde_json::to_string(&ledger.past("h")).unwrap());
     assert!(ledger.is_long());
-    let short = ClientLedger::read(ledger.to_text().as_bytes()).unwrap();
+    let short = PastSessionsOfClient::read(ledger.to_text().as_bytes()).unwrap();
     assert!(!short.is_long());
     assert_eq!(short.past("h"), ledger.past("h"));
 }
@@ -297,7 +301,7 @@ fn a_line_that_is_too_long_is_skipped_and_never_held() {
 fn invariants_hold_for_random_ledgers() {
     let good = line("a", [1, 2], None, 3) + "\n" + &line("b", [1, 9], Some(9), 1);
     for data in [b"".as_slice(), b"\n\n", b"{", good.as_bytes(), b"\xff\n{}\n[1"] {
-        crate::fuzzing::ledger::ledger(data);
+        crate::fuzzing::client_session_history::ledger(data);
     }
 }
 
@@ -319,6 +323,6 @@ proptest::proptest! {
                 _ => data.extend((line + "\n").bytes()),
             }
         }
-        crate::fuzzing::ledger::ledger(&data);
+        crate::fuzzing::client_session_history::ledger(&data);
     }
 }

@@ -185,7 +185,7 @@ fn stream<S: Handler>(
         CallOwner::One(_) => None,
         CallOwner::Session(session) => Some((session, it.stream)),
     }));
-    let mut out = CallOutputSink { events: Some(exchange.stream(None)?), of, opened };
+    let mut out = CallEventStreamSink { events: Some(exchange.stream(None)?), of, opened };
     if let (Some(id), true) = (opened, has_retry) {
         out.write(|events| events.prime(&id.to_string(), RETRY_MS))?;
     }
@@ -219,14 +219,14 @@ impl Drop for ReplayStreamGuard<'_> {
 }
 
 /// The sink of a call's lines.
-struct CallOutputSink<'e, 'a, 'o> {
+struct CallEventStreamSink<'e, 'a, 'o> {
     /// `None` once the client has gone.
     events: Option<EventStream<'e, 'a>>,
     of: CallOwner<'o>,
     opened: Option<EventId>,
 }
 
-impl CallOutputSink<'_, '_, '_> {
+impl CallEventStreamSink<'_, '_, '_> {
     fn send_line(&mut self, line: OutgoingLine) -> io::Result<()> {
         let id = match (self.of, self.opened) {
             (CallOwner::Session(session), Some(opened)) => {

@@ -6,8 +6,8 @@ use crossbeam_channel::bounded;
 use serde_json::json;
 
 use super::body_reservation::BodyReservation;
-use super::connections::OpenConnection;
 use super::exchange::Exchange;
+use super::open_connections::OpenConnection;
 use super::read_buffer::ReadBuffer;
 use super::request_body::BodyDecoder;
 use super::request_head::{BodyFraming, RequestHead};
@@ -15,8 +15,8 @@ use super::response::{HttpError, HttpResponse};
 use super::route::{Route, plain_request, preflight, route};
 use super::timed_stream::{LAST_LINGER_MS, LINGER_MS, ReadOutcome, TimedStream};
 use super::{HttpServerState, event_streams, one_time_links, post_and_delete};
-use crate::mcp::{Handler, RestBody, RestReply};
-use crate::text::json_control_escaping::json_text;
+use crate::mcp::{Handler, RestReply, RestReplyBody};
+use crate::text::terminal_safe_json::json_text;
 
 /// Bytes of a body for which there is always room: one large body keeps no small one out.
 const SMALL_BYTES: usize = 16 * 1024;
@@ -222,8 +222,10 @@ fn plain_answer<S: Handler>(
         (false, _) => HttpError::new(503, "too many calls are running; try again").into(),
         (true, Ok(Some(RestReply { status, body, allowed }))) => {
             let response = match body {
-                RestBody::Document(document) => HttpResponse::json(status, json_text(&document)),
-                RestBody::Events(events) => HttpResponse::events(status, &events),
+                RestReplyBody::Document(document) => {
+                    HttpResponse::json(status, json_text(&document))
+                }
+                RestReplyBody::Events(events) => HttpResponse::events(status, &events),
             };
             match allowed {
                 Some(allowed) => response.with("Allow", allowed),

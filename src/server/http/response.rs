@@ -9,7 +9,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::mcp::rpc::{RpcError, error_line};
-use crate::text::json_control_escaping::json_text;
+use crate::text::terminal_safe_json::json_text;
 
 /// Maximum bytes of a request body.
 pub(crate) const BODY_BYTES_MAX: usize = crate::mcp::rpc::LINE_BYTES_MAX;

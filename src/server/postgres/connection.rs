@@ -12,11 +12,11 @@ use postgres_protocol::IsNull;
 use postgres_protocol::message::backend::{DataRowBody, ErrorFields, Header, Message};
 use postgres_protocol::message::frontend;
 
+use super::connection_error::PostgresError;
 use super::password_lookup::PasswordWithOrigin;
 use super::space_url::{Encryption, SpaceUrl};
 use super::timed_socket::TimedSocket;
 use super::tls::{self, TlsStream};
-use super::wire_error::PostgresError;
 
 /// Milliseconds until a connection is made.
 pub(super) const CONNECT_MS: i64 = 4_000;
@@ -43,7 +43,7 @@ pub(super) enum Param<'a> {
 }
 
 /// A statement with its parameters.
-pub(super) type Statement<'a> = (&'a str, Vec<Param<'a>>);
+pub(super) type SqlWithParams<'a> = (&'a str, Vec<Param<'a>>);
 
 /// The socket, in the clear or not.
 #[derive(Debug)]
@@ -153,7 +153,7 @@ impl PostgresConnection {
     /// pipeline.
     pub(super) fn run(
         &mut self,
-        statements: &[Statement<'_>],
+        statements: &[SqlWithParams<'_>],
         wait_ms: i64,
     ) -> Result<Vec<Vec<RawRow>>, PostgresError> {
         self.note_use();

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 
-use super::space_log::{PostgresSequencer, SpaceLease};
+use super::space_log::{PostgresSequencer, RootCompileLease};
 use crate::store::SharedError;
 use crate::store::replication::{Replica, Sequencer, WriterReplication, check_standing};
 
@@ -36,7 +36,7 @@ pub(crate) struct ReplicaStatus {
     pub(crate) head: Option<i64>,
     /// Entries that the replica lacks.
     pub(crate) lag: Option<i64>,
-    pub(crate) leases: Vec<SpaceLease>,
+    pub(crate) leases: Vec<RootCompileLease>,
     /// The reason why it does not follow.
     pub(crate) problem: Option<String>,
 }

@@ -9,11 +9,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use serde::Serialize;
 
-use super::connection::{CONNECT_MS, Param, PostgresConnection, RawRow, Statement};
+use super::connection::{CONNECT_MS, Param, PostgresConnection, RawRow, SqlWithParams};
+use super::connection_error::PostgresError;
 use super::password_lookup::PasswordWithOrigin;
 use super::space_url::SpaceUrl;
 use super::statements::{self as sql, RowReader};
-use super::wire_error::PostgresError;
 use crate::model::clock::{Clock, Stopwatch};
 use crate::store::SharedError;
 use crate::store::replication::{
@@ -43,7 +43,7 @@ const LAST_MS: i64 = 1_000;
 
 /// A lease and its holder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct SpaceLease {
+pub(crate) struct RootCompileLease {
     pub(crate) name: String,
     pub(crate) holder: String,
     /// Seconds until it expires.
@@ -156,7 +156,7 @@ impl PostgresSequencer {
 
     /// Runs statements that change nothing on the reading connection. One that broke since is made
     /// anew once.
-    fn ask(&self, statements: &[Statement<'_>]) -> Result<Vec<Vec<RawRow>>, SharedError> {
+    fn ask(&self, statements: &[SqlWithParams<'_>]) -> Result<Vec<Vec<RawRow>>, SharedError> {
         let mut reading = lock(&self.reading);
         self.run_on(&mut reading, statements)
     }
@@ -164,7 +164,7 @@ impl PostgresSequencer {
     fn run_on(
         &self,
         slot: &mut Option<PostgresConnection>,
-        statements: &[Statement<'_>],
+        statements: &[SqlWithParams<'_>],
     ) -> Result<Vec<Vec<RawRow>>, SharedError> {
         let watch = Clock::System.stopwatch();
         let is_first = slot.is_some();
@@ -181,7 +181,7 @@ impl PostgresSequencer {
     fn try_on(
         &self,
         slot: &mut Option<PostgresConnection>,
-        statements: &[Statement<'_>],
+        statements: &[SqlWithParams<'_>],
         wait_ms: i64,
     ) -> Result<Vec<Vec<RawRow>>, PostgresError> {
         let watch = Clock::System.stopwatch();
@@ -246,7 +246,8 @@ impl PostgresSequencer {
         let nobody = LogHash::default();
         let schema = crate::store::schema::newest();
         let add = vec![self.space(), Param::Bytes(&nobody.0), Param::Int(schema)];
-        let mut statements: Vec<Statement<'_>> = vec![(sql::BEGIN, vec![]), (sql::WAIT, vec![])];
+        let mut statements: Vec<SqlWithParams<'_>> =
+            vec![(sql::BEGIN, vec![]), (sql::WAIT, vec![])];
         statements.extend(sql::TABLES.map(|it| (it, vec![])));
         statements.push((sql::ADD_SPACE, add));
         let mut guard = lock(&self.writing);
@@ -284,11 +285,11 @@ impl PostgresSequencer {
     }
 
     /// Returns who holds which lease.
-    pub(crate) fn leases(&self) -> Result<Vec<SpaceLease>, SharedError> {
+    pub(crate) fn leases(&self) -> Result<Vec<RootCompileLease>, SharedError> {
         let rows = self.ask(&[(sql::LEASES, vec![self.space()])])?;
         let read = |row: RawRow| {
             let mut row = RowReader::new(row);
-            Some(SpaceLease { name: row.text()?, holder: row.text()?, left_s: row.int()? })
+            Some(RootCompileLease { name: row.text()?, holder: row.text()?, left_s: row.int()? })
         };
         let rows = rows.into_iter().flatten().map(read);
         rows.collect::<Option<_>>().ok_or_else(|| self.odd())

@@ -9,8 +9,8 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{CertificateError, ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
+use super::connection_error::PostgresError;
 use super::timed_socket::TimedSocket;
-use super::wire_error::PostgresError;
 use crate::ingest::scan;
 
 /// Bytes of a file of certificates, at most.

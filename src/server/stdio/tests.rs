@@ -14,9 +14,9 @@ use crossbeam_channel::{RecvTimeoutError, never, unbounded};
 use expect_test::expect_file;
 
 use super::*;
-use crate::mcp::fixture::{self, Fixture, FixtureControls};
 use crate::mcp::published::Witness;
 use crate::mcp::rpc::LINE_BYTES_MAX;
+use crate::mcp::server_testing::{self, FixtureControls, TestHandler};
 use crate::model::clock::Millis;
 
 /// Timeout, longer than any test should take.
@@ -36,7 +36,7 @@ struct Client {
     interrupt: Sender<()>,
     ended: Receiver<StopReason>,
     fixture: FixtureControls,
-    server: Arc<Server<Fixture>>,
+    server: Arc<Server<TestHandler>>,
 }
 
 impl Client {
@@ -47,7 +47,7 @@ impl Client {
     fn with(background: Vec<BackgroundTask>) -> Client {
         let (stdin, input) = io::pipe().unwrap();
         let (output, stdout) = io::pipe().unwrap();
-        let (server, fixture) = fixture::server();
+        let (server, fixture) = server_testing::server();
         let served = Arc::clone(&server);
         let (interrupt, interrupts) = unbounded();
         let (ended_sender, ended) = unbounded();
@@ -161,7 +161,7 @@ fn a_line_of_100_mb_costs_only_itself() {
     let long = Endless(Arc::clone(&n_read)).take(100_000_000);
     let rest = format!("\n{PING}\n");
     let (output, stdout) = io::pipe().unwrap();
-    let (server, _fixture) = fixture::server();
+    let (server, _fixture) = server_testing::server();
     let clock = Clock::manual(Millis(0));
     let input = long.chain(io::Cursor::new(rest));
     let replies = lines_of(output);
@@ -274,7 +274,7 @@ fn a_signal_ends_the_wait_at_the_end_of_input() {
 fn server_without_reader() -> (PipeWriter, FixtureControls, Receiver<StopReason>) {
     let (stdin, mut input) = io::pipe().unwrap();
     let (output, stdout) = io::pipe().unwrap();
-    let (server, fixture) = fixture::server();
+    let (server, fixture) = server_testing::server();
     let (ended_sender, ended) = unbounded();
     spawn("server", move || {
         let clock = Clock::manual(Millis(0));
@@ -337,7 +337,7 @@ fn a_notice_goes_to_a_client_that_asked_for_its_level() {
     let mut client = Client::new();
     client.send(INITIALIZE);
     client.reply();
-    let (notice, written) = fixture::notice();
+    let (notice, written) = server_testing::notice();
     client.fixture.notices.send(notice).unwrap();
     // The client has not asked for warnings yet.
     client.fixture.waker.wake();
@@ -351,14 +351,14 @@ fn a_notice_goes_to_a_client_that_asked_for_its_level() {
     // The message that it missed, and a later one.
     assert_eq!(client.reply(), message);
     written.recv_timeout(TIMEOUT).expect("it was written");
-    let (notice, written) = fixture::notice();
+    let (notice, written) = server_testing::notice();
     client.fixture.notices.send(notice).unwrap();
     client.fixture.waker.wake();
     assert_eq!(client.reply(), message);
     written.recv_timeout(TIMEOUT).expect("it was written");
     client.send(level.replace("info", "error"));
     client.reply();
-    let (notice, written) = fixture::notice();
+    let (notice, written) = server_testing::notice();
     client.fixture.notices.send(notice).unwrap();
     client.fixture.waker.wake();
     client.send(PING);

@@ -136,7 +136,7 @@ fn every_key_is_read() {
                         "x.log",
                     ),
                     buffer_size: 5,
-                    session_files: LogFileSettings {
+                    session_files: JsonlLogFileSettings {
                         enabled: true,
                         max_file_size: 1,
                     },
@@ -154,10 +154,10 @@ fn every_key_is_read() {
                         ),
                     ],
                 },
-                sessions: SessionLedgerSettings {
+                sessions: SessionHistoryFlushSettings {
                     flush_interval: 3600s,
                 },
-                rescan_files: LogFileSettings {
+                rescan_files: JsonlLogFileSettings {
                     enabled: true,
                     max_file_size: 1536,
                 },

@@ -9,7 +9,7 @@ use rusqlite::ToSql;
 
 use super::facets::FacetAndEdgeRows;
 use super::known_entity_names::KnownEntityNames;
-use super::{Batch, DiffOp, OverlayReplaced, SiblingGroup};
+use super::{AgentEditOverwritten, Batch, DiffOp, SiblingGroup};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::kind_specs::is_uuid;
 use crate::model::order_keys;
@@ -154,7 +154,7 @@ impl Batch<'_> {
         if is_alone {
             self.fingerprint_delta = self.fingerprint_delta.wrapping_sub(self.term_of(old.key)?);
         }
-        self.record(DiffOp::Mod, old, Some(hash), OverlayReplaced::No)?;
+        self.record(DiffOp::Mod, old, Some(hash), AgentEditOverwritten::No)?;
         self.counts.modified += 1;
         let set = |batch: &mut Self| {
             if hash != old.content_hash || new.label != old.label {
@@ -204,7 +204,7 @@ impl Batch<'_> {
         }
         self.touch(old.place.into())?;
         self.touch(place.into())?;
-        self.record(DiffOp::Mod, old, Some(old.content_hash), OverlayReplaced::No)?;
+        self.record(DiffOp::Mod, old, Some(old.content_hash), AgentEditOverwritten::No)?;
         self.counts.modified += 1;
         self.set_place(old, place)
     }
@@ -217,7 +217,7 @@ impl Batch<'_> {
             return Ok(());
         }
         self.touch(old.place.into())?;
-        self.record(DiffOp::Rank, old, Some(old.content_hash), OverlayReplaced::No)?;
+        self.record(DiffOp::Rank, old, Some(old.content_hash), AgentEditOverwritten::No)?;
         self.set_place(old, NodePlace { position, ..old.place })
     }
 
@@ -234,7 +234,7 @@ impl Batch<'_> {
             self.restore_base(&mut old.clone(), base)?;
         }
         self.add_tombstone(old.key)?;
-        self.take_out(old, OverlayReplaced::No)?;
+        self.take_out(old, AgentEditOverwritten::No)?;
         match old.place.file {
             Some(file) => self.drop_file_if_gone(file),
             None => Ok(()),

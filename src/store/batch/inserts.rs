@@ -30,7 +30,7 @@ const UNRECORDED_MAX: usize = 32_000;
 
 /// An inserted node whose change row is not written yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct InsertAwaitingChangeRow {
+pub(super) struct PendingChangeRow {
     id: NodeId,
     hash: ContentHash,
     /// The number of the change.
@@ -38,23 +38,23 @@ pub(super) struct InsertAwaitingChangeRow {
 }
 
 /// Builds the fingerprint terms of the groups that get children in one call.
-struct GroupFingerprintBuilder {
+struct DatabaseFingerprintSummandBuilder {
     /// Key of the first inserted node.
     first: NodeKey,
     /// Ids of the inserted nodes so far, by key.
     ids: Vec<String>,
     /// Families whose children are all inserted here.
-    summed: BTreeMap<SiblingGroup, InsertedSiblingGroup>,
+    summed: BTreeMap<SiblingGroup, SiblingGroupFingerprintCursor>,
 }
 
 /// A group of siblings whose fingerprint terms are added as its nodes are inserted.
-struct InsertedSiblingGroup {
+struct SiblingGroupFingerprintCursor {
     parent: Option<String>,
     /// The index of the last child.
     last: Option<usize>,
 }
 
-impl GroupFingerprintBuilder {
+impl DatabaseFingerprintSummandBuilder {
     /// Returns the id of a parent that was inserted in this call.
     fn id_of(&self, parent: NodeKey) -> Option<&String> {
         let nth = parent.0.checked_sub(self.first.0)?;
@@ -106,7 +106,7 @@ impl Batch<'_> {
         let first = self.next_key()?;
         let mut statements = InsertStatements::new(self.tx)?;
         let mut groups =
-            GroupFingerprintBuilder { first, ids: Vec::new(), summed: BTreeMap::new() };
+            DatabaseFingerprintSummandBuilder { first, ids: Vec::new(), summed: BTreeMap::new() };
         for (new, key) in nodes.iter().zip(first.0..) {
             let hash = new.hash.to_string();
             self.sum_group(&mut groups, new.place.into())?;
@@ -198,7 +198,7 @@ impl Batch<'_> {
     /// Numbers the insert of a node, which is recorded later.
     fn record_insert(&mut self, id: NodeId, hash: ContentHash) -> Result<(), StoreError> {
         let (_, seq) = self.next_diff()?;
-        self.unrecorded.push(InsertAwaitingChangeRow { id, hash, seq });
+        self.unrecorded.push(PendingChangeRow { id, hash, seq });
         if UNRECORDED_MAX <= self.unrecorded.len() { self.record_waiting_inserts() } else { Ok(()) }
     }
 
@@ -245,7 +245,7 @@ impl Batch<'_> {
             inserts.sort_unstable();
         }
         let mut record = self.tx.prepared(RECORD, doing)?;
-        for InsertAwaitingChangeRow { id, hash, seq } in &inserts {
+        for PendingChangeRow { id, hash, seq } in &inserts {
             let row = params![snapshot, seq, id.to_string(), hash.to_string()];
             record.execute(row).doing(doing)?;
         }
@@ -352,7 +352,7 @@ impl Batch<'_> {
     /// is summed up at the end of the write.
     fn sum_group(
         &mut self,
-        groups: &mut GroupFingerprintBuilder,
+        groups: &mut DatabaseFingerprintSummandBuilder,
         group: SiblingGroup,
     ) -> Result<(), StoreError> {
         if groups.summed.contains_key(&group) || self.touched.contains(&group) {
@@ -367,7 +367,7 @@ impl Batch<'_> {
             None if self.states(group)?.is_empty() => self.parent_name(group)?,
             None => return self.touch(group),
         };
-        groups.summed.insert(group, InsertedSiblingGroup { parent, last: None });
+        groups.summed.insert(group, SiblingGroupFingerprintCursor { parent, last: None });
         Ok(())
     }
 }

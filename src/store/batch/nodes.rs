@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rusqlite::{Params, Row, ToSql, params};
 
-use super::{Batch, DiffOp, OverlayReplaced, SiblingGroup};
+use super::{AgentEditOverwritten, Batch, DiffOp, SiblingGroup};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::order_keys::SiblingKeyChange;
 use crate::model::tree::{ContentFormat, NodeType};
@@ -171,12 +171,13 @@ impl Batch<'_> {
             self.touch(old.place.into())?;
             self.touch(new.place.into())?;
             let is_conflict = !is_text_same && old.is_overlaid();
-            let conflict = if is_conflict { OverlayReplaced::Yes } else { OverlayReplaced::No };
+            let conflict =
+                if is_conflict { AgentEditOverwritten::Yes } else { AgentEditOverwritten::No };
             let new_hash = if is_text_same { old.content_hash } else { new.hash };
             self.record(DiffOp::Mod, old, Some(new_hash), conflict)?;
             self.counts.modified += 1;
         } else if rank == SiblingKeyChange::Renumbered {
-            self.record(DiffOp::Rank, old, Some(old.content_hash), OverlayReplaced::No)?;
+            self.record(DiffOp::Rank, old, Some(old.content_hash), AgentEditOverwritten::No)?;
         }
         if !is_text_same || !is_label_same {
             self.set_text(old, &new.data, new.hash)?;
@@ -199,14 +200,14 @@ impl Batch<'_> {
     pub(crate) fn remove(&mut self, old: &NodeRecord) -> Result<(), StoreError> {
         self.take_out(
             old,
-            if old.is_overlaid() { OverlayReplaced::Yes } else { OverlayReplaced::No },
+            if old.is_overlaid() { AgentEditOverwritten::Yes } else { AgentEditOverwritten::No },
         )
     }
 
     pub(super) fn take_out(
         &mut self,
         old: &NodeRecord,
-        conflict: OverlayReplaced,
+        conflict: AgentEditOverwritten,
     ) -> Result<(), StoreError> {
         const REMOVE: &str = "DELETE FROM node WHERE key = ?1";
         self.index_before(old.key)?;

@@ -2,11 +2,11 @@
 
 use rusqlite::params;
 
-use super::{Batch, DiffOp, OverlayReplaced, SiblingGroup};
+use super::{AgentEditOverwritten, Batch, DiffOp, SiblingGroup};
 use crate::model::file_stat::FileStat;
 use crate::model::identity::ContentHash;
 #[cfg(feature = "shared")]
-use crate::store::root_names;
+use crate::store::portable_root_names;
 use crate::store::{ErrorContext, FileId, FileRow, PreparedStatements, RootId, StoreError};
 
 impl Batch<'_> {
@@ -27,7 +27,7 @@ impl Batch<'_> {
         self.tx.run(ADD, params![path, number], "note a root")?;
         #[cfg(feature = "shared")]
         if let Some(name) = self.root_name.as_ref().filter(|_| path == self.compile_root) {
-            root_names::name_root(self.tx, path, name)?;
+            portable_root_names::name_root(self.tx, path, name)?;
         }
         self.tx.query_row(FIND, [path], |row| row.get(0)).map(RootId).doing("find a root")
     }
@@ -139,7 +139,7 @@ impl Batch<'_> {
         let group = SiblingGroup::File(file.id);
         self.touch(group)?;
         for node in self.children(group)? {
-            self.record(DiffOp::Mod, &node, Some(node.content_hash), OverlayReplaced::No)?;
+            self.record(DiffOp::Mod, &node, Some(node.content_hash), AgentEditOverwritten::No)?;
             self.counts.modified += 1;
         }
         self.dirty_refs.file_renamed(file.id);

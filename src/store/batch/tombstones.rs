@@ -5,11 +5,14 @@ use rusqlite::params;
 use super::Batch;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::NodeType;
-use crate::store::{ErrorContext, FileId, PreparedStatements, StoreError, Tombstone};
+use crate::store::{ErrorContext, FileId, ForgottenNodeTombstone, PreparedStatements, StoreError};
 
 impl Batch<'_> {
     /// Returns the tombstones of a file, in document order.
-    pub(crate) fn tombstones(&self, file: FileId) -> Result<Vec<Tombstone>, StoreError> {
+    pub(crate) fn tombstones(
+        &self,
+        file: FileId,
+    ) -> Result<Vec<ForgottenNodeTombstone>, StoreError> {
         const TOMBSTONES: &str = "
             SELECT node_id, parent, node_type, level, source_hash, start_byte, end_byte
               FROM tombstone
@@ -23,7 +26,7 @@ impl Batch<'_> {
             let parsed =
                 (NodeId::parse(&id), NodeType::parse(&node_type), ContentHash::parse(&hash));
             let (Some(id), Some(node_type), Some(source_hash)) = parsed else { return Ok(None) };
-            Ok(Some(Tombstone {
+            Ok(Some(ForgottenNodeTombstone {
                 id,
                 parent: parent.as_deref().and_then(NodeId::parse),
                 node_type,
@@ -38,7 +41,11 @@ impl Batch<'_> {
     }
 
     /// Records the place of a forgotten block after a compile of its file.
-    pub(crate) fn place_tombstone(&self, file: FileId, it: &Tombstone) -> Result<(), StoreError> {
+    pub(crate) fn place_tombstone(
+        &self,
+        file: FileId,
+        it: &ForgottenNodeTombstone,
+    ) -> Result<(), StoreError> {
         const SET: &str = "
             UPDATE tombstone
                SET parent = ?2, start_byte = ?3, end_byte = ?4

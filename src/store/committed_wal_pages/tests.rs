@@ -5,7 +5,7 @@ use super::*;
 const PAGE_BYTES: u32 = 512;
 
 /// Returns a log of frames, each of a page, the size of the database after a commit, and a salt.
-fn logged(frames: &[(u32, u32, u8)]) -> Option<CommittedWalPages> {
+fn logged(frames: &[(u32, u32, u8)]) -> Option<CommittedWalPageNumbers> {
     let number = |it: u32| it.to_be_bytes();
     let mut bytes = [[0; 4], [0; 4], number(PAGE_BYTES), [0; 4], [1; 4], [1; 4], [0; 4], [0; 4]];
     bytes[0] = [0x37, 0x7f, 0x06, 0x82];
@@ -17,7 +17,7 @@ fn logged(frames: &[(u32, u32, u8)]) -> Option<CommittedWalPages> {
     }
     let log = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(log.path(), bytes).unwrap();
-    CommittedWalPages::read(log.path()).unwrap()
+    CommittedWalPageNumbers::read(log.path()).unwrap()
 }
 
 /// Asserts that the database is whole from a number of pages on.
@@ -51,7 +51,7 @@ fn only_committed_frames_of_this_log_count() {
 
 #[test]
 fn the_page_of_the_locks_is_in_no_log() {
-    let log = |n_pages, pages: &[u64]| CommittedWalPages {
+    let log = |n_pages, pages: &[u64]| CommittedWalPageNumbers {
         salts: [1; 8],
         page_bytes: 65_536,
         n_pages,

@@ -11,24 +11,33 @@ const fn inode(number: u64) -> Inode {
 
 #[test]
 fn each_change_of_a_name_is_told_apart() {
-    let check = |nth: usize, now: Option<Inode>, expected: NameChange| {
+    let check = |nth: usize, now: Option<Inode>, expected: FileReplacedOrUnlinked| {
         let mut files = OPENED;
         files[nth] = now;
-        assert_eq!(NameChange::between(OPENED, files), Some(expected));
+        assert_eq!(FileReplacedOrUnlinked::between(OPENED, files), Some(expected));
     };
-    assert_eq!(NameChange::between(OPENED, OPENED), None);
-    check(0, None, NameChange::Replaced(0));
-    check(0, Some(inode(9)), NameChange::Replaced(0));
-    check(0, Some(Inode { device: 8, number: 1 }), NameChange::Replaced(0));
-    check(1, None, NameChange::LogUnlinked);
-    check(1, Some(inode(9)), NameChange::Replaced(1));
-    check(2, None, NameChange::IndexUnlinked);
-    check(2, Some(inode(9)), NameChange::Replaced(2));
+    assert_eq!(FileReplacedOrUnlinked::between(OPENED, OPENED), None);
+    check(0, None, FileReplacedOrUnlinked::Replaced(0));
+    check(0, Some(inode(9)), FileReplacedOrUnlinked::Replaced(0));
+    check(0, Some(Inode { device: 8, number: 1 }), FileReplacedOrUnlinked::Replaced(0));
+    check(1, None, FileReplacedOrUnlinked::LogUnlinked);
+    check(1, Some(inode(9)), FileReplacedOrUnlinked::Replaced(1));
+    check(2, None, FileReplacedOrUnlinked::IndexUnlinked);
+    check(2, Some(inode(9)), FileReplacedOrUnlinked::Replaced(2));
     // Of several changes, a replaced file counts first, then an unlinked log.
-    assert_eq!(NameChange::between(OPENED, [None; 3]), Some(NameChange::Replaced(0)));
-    assert_eq!(NameChange::between(OPENED, [OPENED[0], None, None]), Some(NameChange::LogUnlinked));
+    assert_eq!(
+        FileReplacedOrUnlinked::between(OPENED, [None; 3]),
+        Some(FileReplacedOrUnlinked::Replaced(0))
+    );
+    assert_eq!(
+        FileReplacedOrUnlinked::between(OPENED, [OPENED[0], None, None]),
+        Some(FileReplacedOrUnlinked::LogUnlinked)
+    );
     let begun_anew = [OPENED[0], None, Some(inode(9))];
-    assert_eq!(NameChange::between(OPENED, begun_anew), Some(NameChange::Replaced(2)));
+    assert_eq!(
+        FileReplacedOrUnlinked::between(OPENED, begun_anew),
+        Some(FileReplacedOrUnlinked::Replaced(2))
+    );
 }
 
 #[test]

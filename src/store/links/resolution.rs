@@ -11,36 +11,36 @@ use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 
 /// Collects the references that wait for a name and are older than the write, which resolves its
 /// own anyway.
-pub(super) struct PendingRefCollector<'a> {
+pub(super) struct RefsAwaitingNameFinder<'a> {
     pub(super) conn: &'a Connection,
     pub(super) newest: i64,
     pub(super) found: &'a mut BTreeSet<i64>,
     /// The names that references wait for, where many are asked for.
-    pub(super) filter: Option<NameBloomFilter>,
+    pub(super) filter: Option<WantedNameBloomFilter>,
 }
 
 /// A set of names as bits: it has every name of the set, and some others.
-pub(super) struct NameBloomFilter(Vec<u64>);
+pub(super) struct WantedNameBloomFilter(Vec<u64>);
 
 /// Bits of a filter, a power of two; half a megabyte.
 const FILTER_BITS: u64 = 1 << 22;
 
-impl NameBloomFilter {
+impl WantedNameBloomFilter {
     /// Returns the filter of all names that references wait for.
-    pub(super) fn of_wanted(conn: &Connection) -> Result<NameBloomFilter, StoreError> {
+    pub(super) fn of_wanted(conn: &Connection) -> Result<WantedNameBloomFilter, StoreError> {
         const WANTED: &str = "SELECT name FROM wanted";
         let mut bits = vec![0; (FILTER_BITS / 64) as usize];
         let read = |row: &Row<'_>| row.get(0).map(NameKey);
         conn.each(WANTED, [], read, "list the names of references", |name| {
-            let (word, bit) = NameBloomFilter::place(name);
+            let (word, bit) = WantedNameBloomFilter::place(name);
             bits[word] |= bit;
             Ok::<_, StoreError>(())
         })?;
-        Ok(NameBloomFilter(bits))
+        Ok(WantedNameBloomFilter(bits))
     }
 
     fn may_have(&self, name: NameKey) -> bool {
-        let (word, bit) = NameBloomFilter::place(name);
+        let (word, bit) = WantedNameBloomFilter::place(name);
         self.0[word] & bit != 0
     }
 
@@ -51,7 +51,7 @@ impl NameBloomFilter {
     }
 }
 
-impl PendingRefCollector<'_> {
+impl RefsAwaitingNameFinder<'_> {
     pub(super) fn add(&mut self, name: NameKey) -> Result<(), StoreError> {
         const WANTING: &str = "SELECT reference FROM wanted WHERE name = ?1 AND reference <= ?2";
         if self.newest == 0 || self.filter.as_ref().is_some_and(|it| !it.may_have(name)) {
@@ -102,14 +102,14 @@ pub(super) fn resolve_all(
 }
 
 /// Key of the target, and ids of the candidates.
-type TargetAndCandidates = (Option<i64>, Option<String>);
+type LinkTargetOrCandidates = (Option<i64>, Option<String>);
 
 /// Returns the stored target of a reference, and its target now.
 pub(super) fn compare_target(
     conn: &Connection,
     resolver: &mut Resolver<DatabaseLinkIndex<'_>>,
     id: i64,
-) -> Result<Option<(TargetAndCandidates, TargetAndCandidates)>, StoreError> {
+) -> Result<Option<(LinkTargetOrCandidates, LinkTargetOrCandidates)>, StoreError> {
     const READ: &str = concat!(
         "SELECT ",
         reference_columns!(),
@@ -121,7 +121,7 @@ pub(super) fn compare_target(
           WHERE reference.id = ?1"
     );
     let read = |row: &Row<'_>| {
-        let was: TargetAndCandidates = (row.get(8)?, row.get(9)?);
+        let was: LinkTargetOrCandidates = (row.get(8)?, row.get(9)?);
         let source = NodeKey(row.get(10)?);
         Ok((read_reference(row)?, source, row.get::<_, String>(7)?, was))
     };
@@ -157,7 +157,7 @@ mod tests {
             conn.execute("INSERT INTO wanted (name, reference) VALUES (?1, ?2)", [name.0, id])
                 .unwrap();
         }
-        let filter = NameBloomFilter::of_wanted(&conn).unwrap();
+        let filter = WantedNameBloomFilter::of_wanted(&conn).unwrap();
         assert!(names(0).all(|it| filter.may_have(it)));
         assert!(names(500).filter(|it| filter.may_have(*it)).count() < 5);
     }

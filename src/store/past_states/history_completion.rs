@@ -23,7 +23,7 @@ const POSITION_MAX: i64 = 1 << 53;
 
 /// Counts of the rows that were completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CompletedRowCounts {
+pub(crate) struct HistoryCompletionCounts {
     /// Changes that did not name a place among siblings.
     pub(crate) n_places: u64,
     /// Changes that did not describe the node.
@@ -85,8 +85,8 @@ struct IncompleteChange {
 }
 
 /// Completes the rows of `diff`, and computes the fingerprints of all states before HEAD's.
-pub(crate) fn complete(conn: &Connection) -> Result<CompletedRowCounts, StoreError> {
-    let mut completed = CompletedRowCounts::default();
+pub(crate) fn complete(conn: &Connection) -> Result<HistoryCompletionCounts, StoreError> {
+    let mut completed = HistoryCompletionCounts::default();
     let guessed = complete_rows(conn, &mut completed)?;
     set_fingerprints(conn, guessed, &mut completed)?;
     Ok(completed)
@@ -95,7 +95,7 @@ pub(crate) fn complete(conn: &Connection) -> Result<CompletedRowCounts, StoreErr
 /// Completes the rows, newest first; returns the newest snapshot with a guess.
 fn complete_rows(
     conn: &Connection,
-    completed: &mut CompletedRowCounts,
+    completed: &mut HistoryCompletionCounts,
 ) -> Result<Option<i64>, StoreError> {
     let mut last = last_position(conn)?;
     let mut known: HashMap<String, NodeVersionFields> = HashMap::new();
@@ -220,7 +220,7 @@ fn count_tokens(conn: &Connection, hash: Option<&str>) -> Result<Option<i64>, St
 fn set_fingerprints(
     conn: &Connection,
     guessed: Option<i64>,
-    completed: &mut CompletedRowCounts,
+    completed: &mut HistoryCompletionCounts,
 ) -> Result<(), StoreError> {
     const SNAPSHOTS: &str = "SELECT id FROM snapshot ORDER BY id DESC";
     const SET: &str = "UPDATE snapshot SET cursor_hash = ?2 WHERE id = ?1";

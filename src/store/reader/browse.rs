@@ -29,7 +29,7 @@ pub(crate) struct BrowsedNode {
 
 /// The facts that only a page about one node shows of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NodePageDetails {
+pub(crate) struct BrowsedNodeDetails {
     pub(crate) content: String,
     /// The language of its text, as the format that a parser reads.
     pub(crate) format: String,
@@ -78,7 +78,7 @@ pub(crate) enum LinkGroup {
 
 /// A reference without a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PendingLink {
+pub(crate) struct UnresolvedLink {
     pub(crate) label: String,
     pub(crate) path: Option<String>,
     pub(crate) id_hint: Option<String>,
@@ -255,7 +255,7 @@ impl Reader {
     }
 
     /// Returns what only a page about a node shows of it.
-    pub(crate) fn details(&self, of: NodeKey) -> Result<Option<NodePageDetails>, StoreError> {
+    pub(crate) fn details(&self, of: NodeKey) -> Result<Option<BrowsedNodeDetails>, StoreError> {
         const DETAILS: &str = "
             SELECT n.content, n.format, n.lang, ifnull(h.access_count, 0), h.accessed_at,
                    (SELECT iif(d.op = 'add', s.created_at, NULL)
@@ -268,7 +268,7 @@ impl Reader {
               LEFT JOIN heat AS h ON h.node = n.key
              WHERE n.key = ?1";
         let read = |row: &Row<'_>| {
-            Ok(NodePageDetails {
+            Ok(BrowsedNodeDetails {
                 content: row.get(0)?,
                 format: row.get(1)?,
                 lang: row.get(2)?,
@@ -374,7 +374,7 @@ impl Reader {
         &self,
         of: NodeKey,
         n_max: usize,
-    ) -> Result<Vec<PendingLink>, StoreError> {
+    ) -> Result<Vec<UnresolvedLink>, StoreError> {
         const PENDING: &str = "
             SELECT label, path, id_hint
               FROM reference
@@ -382,7 +382,7 @@ impl Reader {
              ORDER BY id
              LIMIT ?2";
         let read = |row: &Row<'_>| {
-            Ok(PendingLink { label: row.get(0)?, path: row.get(1)?, id_hint: row.get(2)? })
+            Ok(UnresolvedLink { label: row.get(0)?, path: row.get(1)?, id_hint: row.get(2)? })
         };
         self.all(PENDING, params![of.0, limit(n_max)], read).doing("list references")
     }

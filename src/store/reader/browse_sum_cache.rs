@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Row;
 
-use super::{ChangeCounters, ChangeCounts, Reader, unsigned};
+use super::{ChangeCounts, MemoryChangeCounters, Reader, unsigned};
 use crate::model::clock::Millis;
 use crate::model::heat::StoredHeat;
 use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError, heat_rows};
@@ -43,7 +43,7 @@ struct BrowseSums {
 
 /// Sums with the state that they are of.
 struct DatedSums<T> {
-    counters: ChangeCounters,
+    counters: MemoryChangeCounters,
     at: Millis,
     n_nodes: u64,
     sums: Arc<T>,
@@ -51,7 +51,7 @@ struct DatedSums<T> {
 
 impl<T> DatedSums<T> {
     /// Returns the sums, if they still hold.
-    fn known(&self, counters: &ChangeCounters, now: Millis) -> Option<Arc<T>> {
+    fn known(&self, counters: &MemoryChangeCounters, now: Millis) -> Option<Arc<T>> {
         let is_recent = self.at <= now && now.since(self.at) < AGE_MS_MAX;
         let holds = self.counters == *counters || EXACT_MAX < self.n_nodes && is_recent;
         holds.then(|| Arc::clone(&self.sums))

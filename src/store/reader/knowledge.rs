@@ -120,7 +120,7 @@ impl Reader {
     fn rows_of(
         &self,
         keys: &[NodeKey],
-        read: KnowledgeRowFn,
+        read: DecodeKnowledgeRowFn,
     ) -> Result<Vec<KnowledgeRow>, StoreError> {
         const ROWS: &str = knowledge!(
             "
@@ -390,7 +390,7 @@ fn read_edge(row: &Row<'_>) -> rusqlite::Result<TypedEdge> {
 type KnowledgeRowResult = Result<Option<KnowledgeRow>, StoreError>;
 
 /// Reads a row of `knowledge!`.
-type KnowledgeRowFn = fn(&Row<'_>) -> rusqlite::Result<KnowledgeRowResult>;
+type DecodeKnowledgeRowFn = fn(&Row<'_>) -> rusqlite::Result<KnowledgeRowResult>;
 
 fn read_row(row: &Row<'_>) -> rusqlite::Result<KnowledgeRowResult> {
     read_with(row, CanonicalFields::parse_loosely)

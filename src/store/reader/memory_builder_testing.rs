@@ -12,7 +12,7 @@ use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::NodeType;
 use crate::store::connection;
 use crate::store::schema::MIGRATIONS;
-use crate::text::index_terms::index_terms;
+use crate::text::supplementary_index_terms::index_terms;
 
 /// A memory under construction.
 pub(crate) struct TestMemoryBuilder {

@@ -19,7 +19,7 @@ pub(crate) struct SubtreeSize {
 
 /// The siblings that follow a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SiblingsAfterPage {
+pub(crate) enum SiblingRangeAfterPage {
     /// None: the page was complete.
     Nothing,
     /// The children of a node after a position.
@@ -36,7 +36,7 @@ impl Reader {
     pub(crate) fn subtree_size(
         &self,
         tops: &[NodeKey],
-        rest: SiblingsAfterPage,
+        rest: SiblingRangeAfterPage,
         archived: ArchivedVisibility,
         n_max: u32,
     ) -> Result<SubtreeSize, StoreError> {
@@ -82,14 +82,14 @@ impl SizeCounter<'_> {
         let mut open = vec![top];
         while let Some(key) = open.pop() {
             open.extend(
-                self.parents(SiblingsAfterPage::Children(key, i64::MIN))?.into_iter().rev(),
+                self.parents(SiblingRangeAfterPage::Children(key, i64::MIN))?.into_iter().rev(),
             );
         }
         Ok(())
     }
 
     /// Counts siblings, and returns those that have children.
-    fn parents(&mut self, of: SiblingsAfterPage) -> Result<Vec<NodeKey>, StoreError> {
+    fn parents(&mut self, of: SiblingRangeAfterPage) -> Result<Vec<NodeKey>, StoreError> {
         const CHILDREN: &str = counted!(concat!(
             "
               FROM node AS n
@@ -119,11 +119,11 @@ impl SizeCounter<'_> {
         let is_shown = self.archived == ArchivedVisibility::Shown;
         match of {
             _ if self.n_left == 0 => Ok(Vec::new()),
-            SiblingsAfterPage::Nothing => Ok(Vec::new()),
-            SiblingsAfterPage::Children(parent, after) => {
+            SiblingRangeAfterPage::Nothing => Ok(Vec::new()),
+            SiblingRangeAfterPage::Children(parent, after) => {
                 self.count(CHILDREN, params![parent.0, after, n_max, is_shown])
             }
-            SiblingsAfterPage::Roots(n_passed) => {
+            SiblingRangeAfterPage::Roots(n_passed) => {
                 self.count(ROOTS, params![limit(n_passed), n_max, is_shown])
             }
         }

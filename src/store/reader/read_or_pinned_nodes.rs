@@ -9,7 +9,7 @@ use crate::store::{ErrorContext, NodeKey, StoreError, links};
 
 /// A node that was read or pinned.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct ReadOrPinnedNode {
+pub(crate) struct UsedNodeWithHeat {
     pub(crate) key: NodeKey,
     pub(crate) parent: Option<NodeKey>,
     pub(crate) is_heading: bool,
@@ -22,7 +22,7 @@ impl Reader {
     pub(crate) fn used_nodes(
         &self,
         n_rows_max: usize,
-    ) -> Result<Vec<ReadOrPinnedNode>, StoreError> {
+    ) -> Result<Vec<UsedNodeWithHeat>, StoreError> {
         const USED: &str = "
             SELECT n.key, n.parent, n.node_type = 'heading', h.temperature, h.at, h.pinned
               FROM (SELECT node, temperature, at, pinned, accessed_at
@@ -32,7 +32,7 @@ impl Reader {
              CROSS JOIN node AS n ON n.key = h.node
              WHERE h.pinned = 1 OR h.accessed_at IS NOT NULL";
         let read = |row: &Row<'_>| {
-            Ok(ReadOrPinnedNode {
+            Ok(UsedNodeWithHeat {
                 key: NodeKey(row.get(0)?),
                 parent: row.get::<_, Option<i64>>(1)?.map(NodeKey),
                 is_heading: row.get(2)?,

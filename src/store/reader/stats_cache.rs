@@ -14,7 +14,7 @@ use rusqlite::{OptionalExtension, Row};
 
 use super::browse_sum_cache::BrowseCache;
 use super::stats::TemperatureStats;
-use super::{ChangeCounters, Reader, unsigned};
+use super::{MemoryChangeCounters, Reader, unsigned};
 use crate::model::clock::Millis;
 use crate::model::heat::HeatThresholds;
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
@@ -42,7 +42,7 @@ struct CachedTotals {
     references: Option<(ReferenceCacheKey, ReferenceSums)>,
     /// The number of snapshots, by the newest and the oldest.
     snapshots: Option<((i64, i64), u64)>,
-    temperatures: Option<(ChangeCounters, Millis, TemperatureStats)>,
+    temperatures: Option<(MemoryChangeCounters, Millis, TemperatureStats)>,
 }
 
 /// Sums over the nodes at a snapshot.
@@ -120,11 +120,14 @@ impl SumCache {
 }
 
 /// A change since the known snapshot: the side before it, and the present one.
-type BeforeAfter = (Option<(String, u64)>, Option<(String, u64)>);
+type NodeTokensBeforeAfter = (Option<(String, u64)>, Option<(String, u64)>);
 
 impl Reader {
     /// Returns the sums over the nodes of the state that `counters` is of.
-    pub(super) fn node_sums(&self, counters: &ChangeCounters) -> Result<NodeSums, StoreError> {
+    pub(super) fn node_sums(
+        &self,
+        counters: &MemoryChangeCounters,
+    ) -> Result<NodeSums, StoreError> {
         let sums = match self.sums.known().nodes {
             Some(known) => match self.updated(known, counters)? {
                 Some(sums) => sums,
@@ -140,7 +143,7 @@ impl Reader {
     fn updated(
         &self,
         mut sums: NodeSums,
-        counters: &ChangeCounters,
+        counters: &MemoryChangeCounters,
     ) -> Result<Option<NodeSums>, StoreError> {
         const CHANGED: &str = "
             SELECT change.op = 'add', change.old_type, change.old_tokens,
@@ -165,7 +168,7 @@ impl Reader {
         if sums.head == counters.head {
             return Ok(Some(sums));
         }
-        let read = |row: &Row<'_>| -> rusqlite::Result<BeforeAfter> {
+        let read = |row: &Row<'_>| -> rusqlite::Result<NodeTokensBeforeAfter> {
             let before = if row.get(0)? { None } else { Some((row.get(1)?, unsigned(row, 2)?)) };
             let node_type: Option<String> = row.get(3)?;
             let now = match node_type {
@@ -192,7 +195,7 @@ impl Reader {
         Ok(Some(sums))
     }
 
-    fn counted(&self, counters: &ChangeCounters) -> Result<NodeSums, StoreError> {
+    fn counted(&self, counters: &MemoryChangeCounters) -> Result<NodeSums, StoreError> {
         const BY_TYPE: &str = "
             SELECT node_type, count(*), sum(token_count)
               FROM node
@@ -221,14 +224,14 @@ impl Reader {
 
     pub(super) fn reference_sums(
         &self,
-        counters: &ChangeCounters,
+        counters: &MemoryChangeCounters,
     ) -> Result<ReferenceSums, StoreError> {
         const COUNTS: &str = "
             SELECT count(*) FILTER (WHERE target IS NOT NULL AND origin = 'parsed'),
                    count(*) FILTER (WHERE target IS NOT NULL AND origin = 'manual'),
                    count(*) FILTER (WHERE target IS NULL)
               FROM reference";
-        let &ChangeCounters { head, edges, files, views, .. } = counters;
+        let &MemoryChangeCounters { head, edges, files, views, .. } = counters;
         let key = ReferenceCacheKey { head, edges, files, views };
         if let Some((known, sums)) = self.sums.known().references
             && known == key
@@ -247,7 +250,7 @@ impl Reader {
         Ok(sums)
     }
 
-    pub(super) fn n_snapshots(&self, counters: &ChangeCounters) -> Result<u64, StoreError> {
+    pub(super) fn n_snapshots(&self, counters: &MemoryChangeCounters) -> Result<u64, StoreError> {
         const SNAPSHOTS: &str = "SELECT count(*) FROM snapshot";
         let key = (counters.head, counters.oldest);
         if let Some((known, n)) = self.sums.known().snapshots
@@ -263,7 +266,7 @@ impl Reader {
     /// Returns the distribution of temperatures, which may be somewhat old.
     pub(super) fn recent_temperatures(
         &self,
-        counters: &ChangeCounters,
+        counters: &MemoryChangeCounters,
         n_nodes: u64,
         lines: HeatThresholds,
         now: Millis,

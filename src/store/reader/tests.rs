@@ -71,11 +71,11 @@ fn files_come_in_the_order_of_their_paths() {
     );
     assert_eq!(ids(&reader.roots(ArchivedVisibility::Hidden, 3).unwrap()), ["AZ", "AZ2", "B"]);
     let rest = reader
-        .subtree_size(&[], SiblingsAfterPage::Roots(2), ArchivedVisibility::Hidden, 99)
+        .subtree_size(&[], SiblingRangeAfterPage::Roots(2), ArchivedVisibility::Hidden, 99)
         .unwrap();
     assert_eq!((rest.n_nodes, rest.is_at_least), (3, false));
     let rest = reader
-        .subtree_size(&[], SiblingsAfterPage::Roots(4), ArchivedVisibility::Hidden, 99)
+        .subtree_size(&[], SiblingRangeAfterPage::Roots(4), ArchivedVisibility::Hidden, 99)
         .unwrap();
     assert_eq!(rest, SubtreeSize::default());
 }
@@ -99,10 +99,10 @@ fn a_family_is_found_from_each_of_its_members() {
     assert_eq!(ids(&reader.descendants(children[1].key, 1, 99).unwrap()), ["deep"]);
     assert_eq!(ids(&reader.descendants(top.key, 9, 3).unwrap()).len(), 3);
     assert_eq!(ids(&reader.ancestors(below[1].key, 99).unwrap()), ["deep", "two", "top"]);
-    let rest = SiblingsAfterPage::Children(top.key, children[0].position);
+    let rest = SiblingRangeAfterPage::Children(top.key, children[0].position);
     assert_eq!(reader.subtree_size(&[], rest, ArchivedVisibility::Hidden, 99).unwrap().n_nodes, 4);
     let capped = reader
-        .subtree_size(&[top.key], SiblingsAfterPage::Nothing, ArchivedVisibility::Hidden, 2)
+        .subtree_size(&[top.key], SiblingRangeAfterPage::Nothing, ArchivedVisibility::Hidden, 2)
         .unwrap();
     assert_eq!((capped.n_nodes, capped.is_at_least), (2, true));
 }

@@ -6,7 +6,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::log_entry::{EntryWriter, LogHash, LogPartSink};
+use super::log_entry::{LogEntryOperationWriter, LogHash, LogPartSink};
 use super::table_scopes::{HEAT, SharedTable, shared_tables};
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
@@ -103,7 +103,7 @@ impl ChangeRecorder {
         if noted.is_empty() {
             return Ok(None);
         }
-        let mut entry = EntryWriter::new(sink);
+        let mut entry = LogEntryOperationWriter::new(sink);
         entry.after(before);
         for table in noted.iter().rev().filter(|it| it.name != HEAT) {
             entry.table(table.name, table.key);
@@ -144,7 +144,7 @@ pub(super) fn write_image(
     conn: &Connection,
     sink: &mut LogPartSink<'_>,
 ) -> Result<Vec<u8>, StoreError> {
-    let mut entry = EntryWriter::new(sink);
+    let mut entry = LogEntryOperationWriter::new(sink);
     entry.wipe();
     for table in shared_tables() {
         let columns = columns(conn, &table)?;
@@ -164,7 +164,10 @@ pub(super) fn write_image(
 }
 
 /// Writes the number of the last snapshot ever made: none is used again.
-fn write_sequence(conn: &Connection, entry: &mut EntryWriter<'_, '_>) -> Result<(), StoreError> {
+fn write_sequence(
+    conn: &Connection,
+    entry: &mut LogEntryOperationWriter<'_, '_>,
+) -> Result<(), StoreError> {
     const LAST: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'snapshot'";
     entry.table(SEQUENCE, &["seq"]);
     write_all(conn, LAST, 1, |row| entry.row(row))

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::log_entry::LogPart;
-use super::log_position::LogPosition;
+use super::replica_row::LogPosition;
 use super::sequencer::{LogTransaction, Sequencer, SpaceHead};
 use crate::store::SharedError;
 
@@ -200,15 +200,15 @@ pub(crate) fn shared_rows(path: &std::path::Path) -> String {
 
 /// Returns the rows of a part, one a line.
 fn shown(part: &[u8]) -> String {
-    use super::log_entry::{LogEntryStep, LogPartReader};
+    use super::log_entry::{LogEntryOperation, LogEntryOperationReader};
     use rusqlite::types::{ToSqlOutput, ValueRef};
     let mut out = String::new();
-    let mut reader = LogPartReader::new(part).expect("a part");
+    let mut reader = LogEntryOperationReader::new(part).expect("a part");
     let mut table = String::new();
     while !reader.is_at_end() {
         match reader.next_step().expect("a step") {
-            LogEntryStep::Table { name, .. } => table = name.to_owned(),
-            LogEntryStep::Row(values) => {
+            LogEntryOperation::Table { name, .. } => table = name.to_owned(),
+            LogEntryOperation::Row(values) => {
                 let value = |it: &ToSqlOutput<'_>| match it {
                     ToSqlOutput::Borrowed(ValueRef::Text(it)) => {
                         format!("{:?}", String::from_utf8_lossy(it))

@@ -11,8 +11,8 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Row, ToSql, params, params_from_iter};
 
 use super::change_recorder::{SEQUENCE, columns};
-use super::log_entry::{EntryHasher, LogEntryStep, LogHash, LogPart, LogPartReader};
-use super::log_position::{self, LogPosition};
+use super::log_entry::{EntryHasher, LogEntryOperation, LogEntryOperationReader, LogHash, LogPart};
+use super::replica_row::{self, LogPosition};
 use super::table_scopes::{HEAT, SharedTable, shared_tables};
 use crate::model::heat::StoredHeat;
 use crate::store::batch::merge_few;
@@ -125,7 +125,7 @@ impl<'c> LogApplier<'c> {
             Some(hash) if hasher.finish() == hash => {
                 self.end_entry()?;
                 self.place = LogPosition { seq: part.seq, hash, ..self.place };
-                log_position::move_to(self.conn, &self.place)?;
+                replica_row::move_to(self.conn, &self.place)?;
             }
             Some(_) => return Err(SharedError::Diverged { since: part.seq }.into()),
         }
@@ -152,7 +152,7 @@ impl<'c> LogApplier<'c> {
             Some(hash) if hasher.finish() == hash => {
                 self.end_entry()?;
                 self.place = place;
-                log_position::move_to(self.conn, &self.place)?;
+                replica_row::move_to(self.conn, &self.place)?;
             }
             Some(_) => return Err(SharedError::BadEntry { seq: place.seq }.into()),
         }
@@ -167,7 +167,7 @@ impl<'c> LogApplier<'c> {
     ) -> Result<EntryHasher, StoreError> {
         hasher.add(&part.body);
         let bad = || SharedError::BadEntry { seq: part.seq };
-        let mut reader = LogPartReader::new(&part.body).ok_or_else(bad)?;
+        let mut reader = LogEntryOperationReader::new(&part.body).ok_or_else(bad)?;
         self.table = None;
         if 0 < part.part {
             before = None;
@@ -175,17 +175,17 @@ impl<'c> LogApplier<'c> {
         while !reader.is_at_end() {
             let step = reader.next_step().ok_or_else(bad)?;
             match (step, before.take()) {
-                (LogEntryStep::After(hash), Some(before)) if hash == before => (),
-                (_, Some(_)) | (LogEntryStep::After(_), None) => {
+                (LogEntryOperation::After(hash), Some(before)) if hash == before => (),
+                (_, Some(_)) | (LogEntryOperation::After(_), None) => {
                     return Err(SharedError::Diverged { since: part.seq - 1 }.into());
                 }
-                (LogEntryStep::Wipe, None) => self.wipe()?,
-                (LogEntryStep::Table { name, columns }, None) => {
+                (LogEntryOperation::Wipe, None) => self.wipe()?,
+                (LogEntryOperation::Table { name, columns }, None) => {
                     let table = AppliedTable::new(self.conn, name, &columns)?;
                     self.table = Some(table.ok_or_else(bad)?);
                 }
-                (LogEntryStep::Delete(key), None) => self.delete(&key)?,
-                (LogEntryStep::Row(values), None) => self.row(values)?,
+                (LogEntryOperation::Delete(key), None) => self.delete(&key)?,
+                (LogEntryOperation::Row(values), None) => self.row(values)?,
             }
         }
         Ok(hasher)

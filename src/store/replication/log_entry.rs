@@ -54,8 +54,8 @@ pub(crate) struct LogPart {
 impl LogPart {
     /// Returns whether a first part belongs to a log with this hash.
     pub(super) fn is_after(&self, hash: LogHash) -> bool {
-        let first = LogPartReader::new(&self.body).and_then(|mut it| it.next_step());
-        first == Some(LogEntryStep::After(hash))
+        let first = LogEntryOperationReader::new(&self.body).and_then(|mut it| it.next_step());
+        first == Some(LogEntryOperation::After(hash))
     }
 }
 
@@ -88,7 +88,7 @@ impl EntryHasher {
 pub(super) type LogPartSink<'a> = dyn FnMut(Vec<u8>) -> Result<(), StoreError> + 'a;
 
 /// Writes the steps of an entry, in parts of bounded size.
-pub(super) struct EntryWriter<'a, 's> {
+pub(super) struct LogEntryOperationWriter<'a, 's> {
     sink: &'a mut LogPartSink<'s>,
     part: Vec<u8>,
     table: Vec<u8>,
@@ -96,9 +96,9 @@ pub(super) struct EntryWriter<'a, 's> {
     is_table_said: bool,
 }
 
-impl<'a, 's> EntryWriter<'a, 's> {
-    pub(super) fn new(sink: &'a mut LogPartSink<'s>) -> EntryWriter<'a, 's> {
-        EntryWriter { sink, part: vec![FORM], table: Vec::new(), is_table_said: false }
+impl<'a, 's> LogEntryOperationWriter<'a, 's> {
+    pub(super) fn new(sink: &'a mut LogPartSink<'s>) -> LogEntryOperationWriter<'a, 's> {
+        LogEntryOperationWriter { sink, part: vec![FORM], table: Vec::new(), is_table_said: false }
     }
 
     /// Says which log the entry belongs to, before all other steps.
@@ -190,7 +190,7 @@ fn put_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
 
 /// A step of an entry of the log.
 #[derive(Debug, PartialEq)]
-pub(super) enum LogEntryStep<'b> {
+pub(super) enum LogEntryOperation<'b> {
     After(LogHash),
     Wipe,
     Table { name: &'b str, columns: Vec<&'b str> },
@@ -199,33 +199,33 @@ pub(super) enum LogEntryStep<'b> {
 }
 
 /// Reads the steps of a part; `None` where the bytes are of another form.
-pub(super) struct LogPartReader<'b> {
+pub(super) struct LogEntryOperationReader<'b> {
     rest: &'b [u8],
     n_columns: usize,
 }
 
-impl<'b> LogPartReader<'b> {
-    pub(super) fn new(part: &'b [u8]) -> Option<LogPartReader<'b>> {
+impl<'b> LogEntryOperationReader<'b> {
+    pub(super) fn new(part: &'b [u8]) -> Option<LogEntryOperationReader<'b>> {
         let (form, rest) = part.split_first()?;
-        (*form == FORM).then_some(LogPartReader { rest, n_columns: 0 })
+        (*form == FORM).then_some(LogEntryOperationReader { rest, n_columns: 0 })
     }
 
     pub(super) fn is_at_end(&self) -> bool {
         self.rest.is_empty()
     }
 
-    pub(super) fn next_step(&mut self) -> Option<LogEntryStep<'b>> {
+    pub(super) fn next_step(&mut self) -> Option<LogEntryOperation<'b>> {
         match self.byte()? {
-            AFTER => Some(LogEntryStep::After(LogHash(self.take(32)?.try_into().ok()?))),
-            WIPE => Some(LogEntryStep::Wipe),
+            AFTER => Some(LogEntryOperation::After(LogHash(self.take(32)?.try_into().ok()?))),
+            WIPE => Some(LogEntryOperation::Wipe),
             TABLE => {
                 let name = self.text()?;
                 self.n_columns = self.length()?;
                 let columns = (0..self.n_columns).map(|_| self.text()).collect::<Option<_>>()?;
-                Some(LogEntryStep::Table { name, columns })
+                Some(LogEntryOperation::Table { name, columns })
             }
-            DELETE => self.values().map(LogEntryStep::Delete),
-            ROW => self.values().map(LogEntryStep::Row),
+            DELETE => self.values().map(LogEntryOperation::Delete),
+            ROW => self.values().map(LogEntryOperation::Row),
             _ => None,
         }
     }

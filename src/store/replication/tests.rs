@@ -130,7 +130,7 @@ const PASSAGES: &[(&str, Passage)] = &[
     ("store/schema/comparison.rs", Passage::Local),
     ("store/replication.rs", Passage::Log),
     ("store/vector_writer.rs", Passage::Local),
-    ("store/wal_check.rs", Passage::Local),
+    ("store/missing_wal_check.rs", Passage::Local),
     ("store/writer.rs", Passage::Log),
 ];
 

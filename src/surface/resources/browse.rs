@@ -10,7 +10,7 @@ use crate::mcp::{Resource, ResourceFormat};
 use crate::memory::{Error, ReadOnlyMemory};
 use crate::query::browse::{self, DirectionFilter, HitsQuery, LIMIT_DEFAULT, LIMIT_MAX};
 use crate::store::reader::Reader;
-use crate::text::json_control_escaping::json_text;
+use crate::text::terminal_safe_json::json_text;
 
 const fn row(
     uri: &'static str,

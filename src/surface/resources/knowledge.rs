@@ -15,7 +15,7 @@ use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Error, ReadOnlyMemory};
 use crate::store::StoreError;
 use crate::store::reader::Reader;
-use crate::text::json_control_escaping::json_text;
+use crate::text::terminal_safe_json::json_text;
 
 const fn row(
     uri: &'static str,

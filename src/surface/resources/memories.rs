@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use super::{ResourceFn, put};
 use crate::mcp::uri::UriVars;
-use crate::mcp::{Resource, ResourceFormat, TransientResource};
+use crate::mcp::{DynamicResource, Resource, ResourceFormat};
 use crate::memory::typed::{CollectionFilter, CollectionName, CustomView, MemoryError, SHOWN_MAX};
 use crate::memory::{Error, ReadOnlyMemory};
 use crate::model::clock::Millis;
 use crate::store::StoreError;
-use crate::text::json_control_escaping::json_text;
+use crate::text::terminal_safe_json::json_text;
 
 /// A collection as it is.
 const fn whole(
@@ -117,12 +117,12 @@ pub(super) const CUSTOM: Resource<ResourceFn> = Resource {
 
 /// Returns the custom views that there are; none when the database fails, since the other
 /// resources do not depend on them.
-pub(crate) fn custom_views(view: &ReadOnlyMemory) -> Vec<TransientResource> {
+pub(crate) fn custom_views(view: &ReadOnlyMemory) -> Vec<DynamicResource> {
     let views = view.read(CustomView::all).unwrap_or_else(|error| {
         log::warn!("the custom views are not listed: {error}");
         Vec::new()
     });
-    let listed = |it: CustomView| TransientResource {
+    let listed = |it: CustomView| DynamicResource {
         uri: it.uri(),
         title: it.name.clone(),
         description: match it.conditions_as_text().as_str() {

@@ -8,7 +8,7 @@ use super::{ECHO_CHARS_MAX, path, put};
 use crate::memory::{Error, ReadOnlyMemory, ServerFactKey};
 use crate::store::ActiveLease;
 use crate::text;
-use crate::text::json_control_escaping::json_text;
+use crate::text::terminal_safe_json::json_text;
 
 /// Writes a fact.
 pub(super) fn write_fact(

@@ -16,7 +16,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::*;
-use crate::memory::{Memory, NoProcessFacts, ServerFacts};
+use crate::memory::{Memory, NoServerStatus, ServerStatus};
 use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;
 
@@ -36,10 +36,10 @@ struct ResourceFixture {
 impl ResourceFixture {
     /// Returns a memory of these notes; an empty one, if there are none.
     fn of(notes: &[(&str, &str)]) -> ResourceFixture {
-        ResourceFixture::beside(notes, Arc::new(NoProcessFacts))
+        ResourceFixture::beside(notes, Arc::new(NoServerStatus))
     }
 
-    fn beside(notes: &[(&str, &str)], process: Arc<dyn ServerFacts>) -> ResourceFixture {
+    fn beside(notes: &[(&str, &str)], process: Arc<dyn ServerStatus>) -> ResourceFixture {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().canonicalize().unwrap();
         fs::create_dir(folder.join("docs")).unwrap();

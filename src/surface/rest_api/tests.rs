@@ -92,8 +92,8 @@ impl Served {
 
 fn document(reply: &RestReply) -> Value {
     match &reply.body {
-        RestBody::Document(document) => document.clone(),
-        RestBody::Events(events) => events.clone().into(),
+        RestReplyBody::Document(document) => document.clone(),
+        RestReplyBody::Events(events) => events.clone().into(),
     }
 }
 

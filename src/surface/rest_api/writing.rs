@@ -8,7 +8,7 @@ use super::{RestArgs, RestError};
 use crate::memory::Memory;
 use crate::memory::knowledge::{
     self, ApplyRequest, ConsolidateRequest, IngestRequest, RecallRequest, RememberRequest,
-    WorksheetRequest, remind_compat,
+    WorksheetRequest, remind_tool_calls,
 };
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::model::tree::NodeType;
@@ -21,14 +21,14 @@ const RENAMED: [(&str, &str); 2] = [("topic_id", "topic"), ("entity_ids", "entit
 
 pub(super) fn update_concept(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
     check_shown(memory, asked.id, NodeType::Concept)?;
-    remind_compat::update_concept(memory, &named(asked, "concept_id")?)?;
+    remind_tool_calls::update_concept(memory, &named(asked, "concept_id")?)?;
     let record: Value = memory.read(|reader| knowledge::concept_record(reader, asked.id))?;
     Ok(json!({"success": true, "concept": record}))
 }
 
 pub(super) fn update_episode(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
     check_shown(memory, asked.id, NodeType::Episode)?;
-    remind_compat::update_episode(memory, &named(asked, "episode_id")?)?;
+    remind_tool_calls::update_episode(memory, &named(asked, "episode_id")?)?;
     let record: Value = memory.read(|reader| knowledge::episode_record(reader, asked.id))?;
     Ok(json!({"success": true, "episode": record}))
 }
@@ -67,7 +67,7 @@ pub(super) fn create_topic(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
     if memory.read(|reader| knowledge::topic_record(reader, name)).is_ok() {
         return Err(RestError::new(409, format!("there is a topic `{name}` already")));
     }
-    let made = remind_compat::create_topic(memory, &body)?;
+    let made = remind_tool_calls::create_topic(memory, &body)?;
     let id = made["results"][0]["id"].as_str().unwrap_or_default();
     Ok(memory.read(|reader| knowledge::topic_record(reader, id))?)
 }
@@ -75,7 +75,7 @@ pub(super) fn create_topic(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
 pub(super) fn update_topic(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
     let mut body = asked.object()?;
     body.insert("topic_id".to_owned(), asked.id.into());
-    let changed = remind_compat::update_topic(memory, &body)?;
+    let changed = remind_tool_calls::update_topic(memory, &body)?;
     let id = changed["results"][0]["id"].as_str().unwrap_or_default();
     Ok(memory.read(|reader| knowledge::topic_record(reader, id))?)
 }
@@ -87,7 +87,7 @@ pub(super) fn delete_topic(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
         ErrorCode::InvalidInput => RestError::new(409, error.message),
         _ => error.into(),
     };
-    remind_compat::delete_topic(memory, &body).map_err(in_use)?;
+    remind_tool_calls::delete_topic(memory, &body).map_err(in_use)?;
     Ok(json!({"deleted": true}))
 }
 
@@ -150,7 +150,7 @@ fn check_shown(memory: &Memory, id: &str, node_type: NodeType) -> Result<(), Res
 
 fn delete(memory: &Memory, asked: &RestArgs<'_>, node_type: NodeType) -> Answer {
     check_shown(memory, asked.id, node_type)?;
-    remind_compat::delete_node(memory, &id_of(asked), "id")?;
+    remind_tool_calls::delete_node(memory, &id_of(asked), "id")?;
     Ok(json!({"success": true}))
 }
 
@@ -160,7 +160,7 @@ fn restore(memory: &Memory, asked: &RestArgs<'_>, node_type: NodeType) -> Answer
     if !is_deleted {
         return Err(RestError::new(404, format!("the {node_type} `{}` is not deleted", asked.id)));
     }
-    remind_compat::restore_node(memory, &id_of(asked), "id")?;
+    remind_tool_calls::restore_node(memory, &id_of(asked), "id")?;
     Ok(json!({"success": true}))
 }
 

@@ -47,8 +47,7 @@ impl Source {
 
     /// Returns whether only tests use the file.
     pub(super) fn is_test(&self) -> bool {
-        let is_support =
-            |it: &String| ["tests", "fixture"].contains(&it.as_str()) || it.ends_with("testing");
+        let is_support = |it: &String| it == "tests" || it.ends_with("testing");
         self.module.iter().any(is_support)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! In some languages a name with parentheses and a body defines a function, too.
 
-use super::languages::{Functions, Language};
+use super::languages::{KeywordlessFunctions, Language};
 use super::lines::LexedSource;
 
 /// The role of a line of code that begins something.
@@ -10,13 +10,13 @@ use super::lines::LexedSource;
 pub(super) enum LineRole {
     /// An attribute or a comment, for what is below it.
     Above,
-    Definition(Members),
+    Definition(MemberCapability),
     Loose,
 }
 
 /// Whether a definition can have members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Members {
+pub(super) enum MemberCapability {
     Possible,
     None,
 }
@@ -60,17 +60,17 @@ pub(super) fn begins(
         Some(word) => !language.bodied.contains(&word) || has_body(source, nth),
         None => {
             let is_here = match language.functions {
-                Functions::Named => false,
-                Functions::Members => 0 < level,
-                Functions::Anywhere => true,
+                KeywordlessFunctions::Named => false,
+                KeywordlessFunctions::Members => 0 < level,
+                KeywordlessFunctions::Anywhere => true,
             };
             is_here && is_function(text, source, nth, rest)
         }
     };
     let is_container = word.is_some_and(|it| language.containers.contains(&it));
     match defines {
-        true if is_container => LineRole::Definition(Members::Possible),
-        true => LineRole::Definition(Members::None),
+        true if is_container => LineRole::Definition(MemberCapability::Possible),
+        true => LineRole::Definition(MemberCapability::None),
         false => LineRole::Loose,
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Language {
     pub(super) containers: &'static [&'static str],
     /// Words that only mention something unless a body follows.
     pub(super) bodied: &'static [&'static str],
-    pub(super) functions: Functions,
+    pub(super) functions: KeywordlessFunctions,
     /// Words that go on with a definition in a line of their own.
     pub(super) follows: &'static [&'static str],
     pub(super) traits: SyntaxQuirks,
@@ -41,7 +41,7 @@ pub(super) enum Layout {
 
 /// Where a name with parentheses and a body defines a function, without a word that says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Functions {
+pub(super) enum KeywordlessFunctions {
     Named,
     /// In a class only.
     Members,
@@ -130,7 +130,7 @@ const UNKNOWN: Language = Language {
     definers: &[],
     containers: &[],
     bodied: &[],
-    functions: Functions::Named,
+    functions: KeywordlessFunctions::Named,
     follows: &[],
     traits: PLAIN,
 };
@@ -171,7 +171,7 @@ const SCRIPT: Language = Language {
         "var",
     ],
     containers: &["class", "namespace", "module"],
-    functions: Functions::Members,
+    functions: KeywordlessFunctions::Members,
     traits: SyntaxQuirks { has_patterns: true, ..PLAIN },
     ..BRACES
 };
@@ -249,7 +249,7 @@ pub(super) const LANGUAGES: &[Language] = &[
         ],
         definers: &["class", "interface", "enum", "record"],
         containers: &["class", "interface", "enum", "record"],
-        functions: Functions::Anywhere,
+        functions: KeywordlessFunctions::Anywhere,
         ..BRACES
     },
     Language {
@@ -259,7 +259,7 @@ pub(super) const LANGUAGES: &[Language] = &[
         modifiers: &["static", "typedef", "const", "inline", "extern"],
         definers: &["struct", "union", "enum"],
         bodied: &["struct", "union", "enum"],
-        functions: Functions::Anywhere,
+        functions: KeywordlessFunctions::Anywhere,
         traits: SyntaxQuirks { has_preprocessor: true, ..PLAIN },
         ..BRACES
     },
@@ -283,7 +283,7 @@ pub(super) const LANGUAGES: &[Language] = &[
         definers: &["class", "struct", "union", "enum"],
         containers: &["class", "struct"],
         bodied: &["class", "struct", "union", "enum"],
-        functions: Functions::Anywhere,
+        functions: KeywordlessFunctions::Anywhere,
         follows: &["requires"],
         traits: SyntaxQuirks { has_preprocessor: true, ..PLAIN },
         ..BRACES
@@ -312,7 +312,7 @@ pub(super) const LANGUAGES: &[Language] = &[
         ],
         definers: &["class", "interface", "struct", "enum", "record", "delegate"],
         containers: &["class", "interface", "struct", "record"],
-        functions: Functions::Anywhere,
+        functions: KeywordlessFunctions::Anywhere,
         follows: &["where"],
         traits: SyntaxQuirks { has_preprocessor: true, ..PLAIN },
         ..BRACES
@@ -351,7 +351,7 @@ pub(super) const LANGUAGES: &[Language] = &[
         quotes: &[DOUBLE_LINES, quote("'", "'", QuoteForm::Raw)],
         definers: &["function"],
         bodied: &["function"],
-        functions: Functions::Anywhere,
+        functions: KeywordlessFunctions::Anywhere,
         traits: SyntaxQuirks { heredoc: Heredoc::Spaced, ..PLAIN },
         ..BRACES
     },

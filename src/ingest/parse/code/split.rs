@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::definition::{LineRole, Members, begins, goes_on};
+use super::definition::{LineRole, MemberCapability, begins, goes_on};
 use super::languages::{Language, Layout};
 use super::lines::{LexedSource, Line, PunctuationMark};
 
@@ -13,7 +13,7 @@ pub(super) struct Chunk {
     /// The lines, none of them blank at either end.
     pub(super) lines: Range<usize>,
     /// The line with the definition; `None`: loose code.
-    pub(super) defined: Option<(usize, Members)>,
+    pub(super) defined: Option<(usize, MemberCapability)>,
 }
 
 /// The place of blocks: which lines begin something.
@@ -71,7 +71,7 @@ impl Level {
 /// The chunk that grows.
 struct OpenChunk {
     start: usize,
-    defined: Option<(usize, Members)>,
+    defined: Option<(usize, MemberCapability)>,
     /// Whether a blank line of its level, a block or a semicolon followed.
     is_ended: bool,
     /// The marks that were looked at for that.
@@ -135,7 +135,7 @@ struct ChunkBuilder<'a> {
 }
 
 impl ChunkBuilder<'_> {
-    fn begin(&mut self, start: usize, defined: Option<(usize, Members)>) {
+    fn begin(&mut self, start: usize, defined: Option<(usize, MemberCapability)>) {
         self.close(start);
         let from = self.source.lines[defined.map_or(start, |it| it.0)].range.start;
         let n_marks = self.source.marks.partition_point(|it| it.at < from);

@@ -286,8 +286,8 @@ impl Dom {
     }
 }
 
-/// Restores the author's names of elements. The names that [`super::tag_filter`] gives to links
-/// and code are upper case.
+/// Restores the author's names of elements. The names that [`super::linear_time_tag_filter`] gives
+/// to links and code are upper case.
 trait ElementNameRestoration {
     fn to_lowercase_unless_mixed(&self) -> Cow<'_, str>;
 }

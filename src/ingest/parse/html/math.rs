@@ -1,7 +1,9 @@
 //! Formulas: from elements to LaTeX, or to their markup where LaTeX has no counterpart.
 
 use super::dom::{Dom, DomData, DomId};
-use crate::ingest::parse::mathml::{self, MathmlElement, MathmlElementList, TEXT, TexOrigin};
+use crate::ingest::parse::mathml::{
+    self, FlatMathmlTree, MathmlElement, TEXT, TexAnnotationOrConversion,
+};
 use crate::model::tree::ContentFormat;
 use crate::text::tokens;
 
@@ -16,7 +18,9 @@ pub(super) struct RenderedFormula {
 pub(super) fn display(dom: &Dom, id: DomId) -> Option<RenderedFormula> {
     let markup = dom.markup(id);
     match mathml::to_latex(&formula(dom, id)) {
-        Some((content, author)) if author == TexOrigin::Annotation || saves(&markup, &content) => {
+        Some((content, author))
+            if author == TexAnnotationOrConversion::Annotation || saves(&markup, &content) =>
+        {
             Some(RenderedFormula { content, format: ContentFormat::Latex })
         }
         _ => {
@@ -46,7 +50,7 @@ fn on_one_line(tex: &str) -> String {
     if has_comment { tex.to_owned() } else { crate::text::fold_whitespace(tex) }
 }
 
-fn formula(dom: &Dom, top: DomId) -> MathmlElementList {
+fn formula(dom: &Dom, top: DomId) -> FlatMathmlTree {
     let mut elements: Vec<MathmlElement> = Vec::new();
     let mut path: Vec<(DomId, usize)> = Vec::new();
     for id in std::iter::once(top).chain(dom.descendants(top)) {
@@ -79,5 +83,5 @@ fn formula(dom: &Dom, top: DomId) -> MathmlElementList {
         };
         elements.push(element);
     }
-    MathmlElementList { elements }
+    FlatMathmlTree { elements }
 }

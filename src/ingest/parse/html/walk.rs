@@ -7,10 +7,12 @@ use std::ops::Range;
 
 use super::dom::{Dom, DomId, ROOT, Visit};
 use super::inline::{self, ChildVisit};
-use super::inline_run::{InlineRun, LineBreaks, RenderedRun, StandaloneNode};
-use super::tag_filter::{CODE, LINK};
-use super::{NODES_MAX, table};
-use crate::ingest::parse::container_writer::{ContainerBlockWriter, ContainerKind, NESTING_MAX};
+use super::inline_run::{InlineRun, LineBreaks, RenderedRun, SoleInlineContent};
+use super::linear_time_tag_filter::{CODE, LINK};
+use super::{NODES_MAX, tab_separated_table};
+use crate::ingest::parse::list_quote_footnote_writer::{
+    ContainerKind, ListQuoteFootnoteWriter, NESTING_MAX,
+};
 use crate::ingest::parse::node_tree_builder::NodeTreeBuilder;
 use crate::ingest::parse::{Warning, label};
 use crate::model::tree::{ContentFormat, Node, NodeType};
@@ -22,7 +24,7 @@ pub(super) struct HtmlWalk<'a, 'o> {
     dom: &'a Dom,
     source: &'a str,
     outline: &'o mut NodeTreeBuilder,
-    container: Option<ContainerBlockWriter>,
+    container: Option<ListQuoteFootnoteWriter>,
     /// The elements that opened a list, an item or a quote of the container.
     frames: Vec<DomId>,
     lists: Vec<(DomId, ListNumbering)>,
@@ -119,7 +121,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
             }
             "table" => {
                 self.flush();
-                if table::is_layout(dom, id) {
+                if tab_separated_table::is_layout(dom, id) {
                     return ChildVisit::Into;
                 }
                 self.apart(id);
@@ -208,10 +210,10 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         self.frames.push(id);
     }
 
-    fn container_at(&mut self, kind: ContainerKind, id: DomId) -> &mut ContainerBlockWriter {
+    fn container_at(&mut self, kind: ContainerKind, id: DomId) -> &mut ListQuoteFootnoteWriter {
         let range = self.dom.span(id);
         let outline = &mut *self.outline;
-        self.container.get_or_insert_with(|| ContainerBlockWriter::new(kind, &range, 0, outline))
+        self.container.get_or_insert_with(|| ListQuoteFootnoteWriter::new(kind, &range, 0, outline))
     }
 
     fn close_frame(&mut self, id: DomId) {
@@ -239,7 +241,8 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         }
         if !rendered.has_text && self.n_paragraphs == 0 {
             let is_one = rendered.soles.len() == 1;
-            if is_one || rendered.soles.iter().all(|it| matches!(it, StandaloneNode::Image { .. }))
+            if is_one
+                || rendered.soles.iter().all(|it| matches!(it, SoleInlineContent::Image { .. }))
             {
                 for sole in rendered.soles {
                     self.sole(sole, rendered.span.clone());
@@ -272,10 +275,10 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         inline::run_within(flow, href, 0 < self.n_codes)
     }
 
-    fn sole(&mut self, sole: StandaloneNode, span: Range<usize>) {
+    fn sole(&mut self, sole: SoleInlineContent, span: Range<usize>) {
         match sole {
-            StandaloneNode::Math(id) => self.drawing(id),
-            StandaloneNode::Image { markdown, alt, address } => {
+            SoleInlineContent::Math(id) => self.drawing(id),
+            SoleInlineContent::Image { markdown, alt, address } => {
                 let line = if alt.is_empty() { address } else { alt };
                 self.add(Node {
                     node_type: NodeType::Embed,

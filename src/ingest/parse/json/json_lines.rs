@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::{JsonReader, deep_warning, keep};
 use crate::ingest::parse::value_tree::{ValueKind, ValueNodes, ValueTreeBuilder, place_path};
-use crate::ingest::parse::{Parsed, Warning, toon, transcript};
+use crate::ingest::parse::{Parsed, Warning, agent_transcript, toon};
 use crate::text;
 
 /// Maximum bytes reread per byte of text, for broken records that may be longer than a line.
@@ -96,7 +96,7 @@ fn record<'a>(
 fn nodes(source: &str, out: &mut ValueTreeBuilder<'_>, warnings: &mut Vec<Warning>) -> ValueNodes {
     let mut nodes = ValueNodes::default();
     let records: Vec<usize> = out.data.children(0).collect();
-    let is_talk = records.iter().any(|&it| transcript::is_turn(&out.data, it));
+    let is_talk = records.iter().any(|&it| agent_transcript::is_turn(&out.data, it));
     if records.is_empty() {
         return nodes;
     }
@@ -112,8 +112,8 @@ fn nodes(source: &str, out: &mut ValueTreeBuilder<'_>, warnings: &mut Vec<Warnin
             nodes.add_rest(source, start);
             break;
         }
-        match transcript::is_turn(&out.data, record) {
-            true => transcript::add(&mut out.data, record, place_path(place), &mut nodes),
+        match agent_transcript::is_turn(&out.data, record) {
+            true => agent_transcript::add(&mut out.data, record, place_path(place), &mut nodes),
             false => nodes.add(&out.data, record, None, Some(place_path(place))),
         }
     }

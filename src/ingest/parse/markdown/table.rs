@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 
-use super::inline::{InlineBreaks, InlineRenderer};
-use super::source::PipeMaskedMarkdown;
+use super::inline_to_markdown::{InlineBreaks, InlineRenderer};
+use super::masked_parser_input::PipeMaskedMarkdown;
 use crate::ingest::parse::label;
 use crate::model::tree::{Node, NodeType};
 use crate::text;

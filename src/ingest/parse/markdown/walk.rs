@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, Tag, TagEnd};
 
-use super::inline::{InlineBreaks, InlineRenderer, RenderedInline};
-use super::raw_lines::RawLines;
-use super::source::{LinkDefinitions, PipeMaskedMarkdown};
+use super::inline_to_markdown::{InlineBreaks, InlineRenderer, RenderedInline};
+use super::masked_parser_input::{LinkDefinitionUsage, PipeMaskedMarkdown};
 use super::table::MarkdownTable;
+use super::verbatim_blocks::VerbatimBlockCollector;
 use super::{NODES_MAX, code_node};
-use crate::ingest::parse::container_writer::{ContainerBlockWriter, ContainerKind};
 use crate::ingest::parse::label;
+use crate::ingest::parse::list_quote_footnote_writer::{ContainerKind, ListQuoteFootnoteWriter};
 use crate::ingest::parse::node_tree_builder::NodeTreeBuilder;
 use crate::model::tree::{ContentFormat, Node, NodeType};
 use crate::text;
@@ -30,11 +30,11 @@ pub(super) struct MarkdownWalk<'a, 'o> {
     /// Start of the section in the file.
     base: usize,
     outline: &'o mut NodeTreeBuilder,
-    definitions: LinkDefinitions,
-    container: Option<ContainerBlockWriter>,
+    definitions: LinkDefinitionUsage,
+    container: Option<ListQuoteFootnoteWriter>,
     inline: Option<InlineRenderer<'a>>,
     block: OpenBlock<'a>,
-    raw: RawLines,
+    raw: VerbatimBlockCollector,
     table: Option<MarkdownTable<'a>>,
     /// End of the source that is accounted for.
     cursor: usize,
@@ -53,11 +53,11 @@ impl<'a, 'o> MarkdownWalk<'a, 'o> {
             source,
             base,
             outline,
-            definitions: LinkDefinitions::of(source),
+            definitions: LinkDefinitionUsage::of(source),
             container: None,
             inline: None,
             block: OpenBlock::None,
-            raw: RawLines::default(),
+            raw: VerbatimBlockCollector::default(),
             table: None,
             cursor: 0,
             flattened_at: None,
@@ -118,12 +118,12 @@ impl<'a, 'o> MarkdownWalk<'a, 'o> {
                     CodeBlockKind::Indented => CowStr::Borrowed(""),
                 };
                 self.block = OpenBlock::Code { info };
-                self.raw = RawLines::default();
+                self.raw = VerbatimBlockCollector::default();
             }
             Tag::HtmlBlock => {
                 self.start_block(range.start);
                 self.block = OpenBlock::Markup;
-                self.raw = RawLines::default();
+                self.raw = VerbatimBlockCollector::default();
             }
             Tag::Table(_) => {
                 self.start_block(range.start);
@@ -273,11 +273,12 @@ impl<'a> MarkdownWalk<'a, '_> {
         &mut self,
         kind: ContainerKind,
         range: &Range<usize>,
-    ) -> &mut ContainerBlockWriter {
+    ) -> &mut ListQuoteFootnoteWriter {
         self.end_paragraph();
         self.definitions_until(range.start);
         let (base, outline) = (self.base, &mut *self.outline);
-        self.container.get_or_insert_with(|| ContainerBlockWriter::new(kind, range, base, outline))
+        self.container
+            .get_or_insert_with(|| ListQuoteFootnoteWriter::new(kind, range, base, outline))
     }
 
     fn start_quote(&mut self, alert: Option<BlockQuoteKind>, range: Range<usize>) {

@@ -8,7 +8,7 @@ use super::{ValueArena, ValueKind, path};
 use crate::ingest::parse::content_splitting::{self, PART_TOKENS_MAX, SplitTextKind};
 use crate::ingest::parse::label;
 use crate::ingest::parse::toon;
-use crate::model::tree::{ContentFormat, Node, NodeType, Tree};
+use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
 use crate::text;
 use crate::text::tokens;
 
@@ -25,7 +25,7 @@ const LIST_VALUES_MAX: usize = 4000;
 const WHOLE_BYTES_MAX: usize = 16 * 1024;
 
 /// A node to be made.
-struct PendingNode {
+struct QueuedNode {
     index: usize,
     parent: Option<usize>,
     path: Option<String>,
@@ -34,7 +34,7 @@ struct PendingNode {
     comments: Range<usize>,
 }
 
-impl PendingNode {
+impl QueuedNode {
     fn subject(&self, room: usize) -> PrintRequest<'_> {
         let path = self.path.as_deref().unwrap_or("");
         PrintRequest { index: self.index, path, comments: &self.comments, room }
@@ -44,7 +44,7 @@ impl PendingNode {
 /// The nodes so far.
 #[derive(Debug, Default)]
 pub(in crate::ingest::parse) struct ValueNodes {
-    pub(in crate::ingest::parse) tree: Tree,
+    pub(in crate::ingest::parse) tree: DocumentTree,
 }
 
 /// Adds the nodes of every value at the top of `source`'s data, roots without a path.
@@ -64,7 +64,7 @@ pub(in crate::ingest::parse) fn add(source: &str, data: &ValueArena<'_>, nodes: 
             nodes.add_comments(data, std::mem::take(&mut before));
         }
         let (parent, path, moves) = (None, None, MoveOutRule::Large);
-        nodes.add_all(data, PendingNode { index: root, parent, path, moves, comments: before });
+        nodes.add_all(data, QueuedNode { index: root, parent, path, moves, comments: before });
     }
     nodes.add_comments(data, comments);
 }
@@ -80,7 +80,7 @@ impl ValueNodes {
     ) {
         self.add_all(
             data,
-            PendingNode { index, parent, path, moves: MoveOutRule::Large, comments: 0..0 },
+            QueuedNode { index, parent, path, moves: MoveOutRule::Large, comments: 0..0 },
         );
     }
 
@@ -94,17 +94,17 @@ impl ValueNodes {
     ) {
         self.add_all(
             data,
-            PendingNode { index, parent, path, moves: MoveOutRule::Strings, comments: 0..0 },
+            QueuedNode { index, parent, path, moves: MoveOutRule::Strings, comments: 0..0 },
         );
     }
 
-    fn add_all(&mut self, data: &ValueArena<'_>, first: PendingNode) {
+    fn add_all(&mut self, data: &ValueArena<'_>, first: QueuedNode) {
         let mut due = vec![first];
         while let Some(next) = due.pop() {
             let room = NODES_MAX.saturating_sub(self.tree.nodes.len() + due.len());
             let (node, moved) = self.one(data, &next, room);
             due.extend(moved.into_iter().rev().map(|MovedValue { index, path, comments }| {
-                PendingNode {
+                QueuedNode {
                     index,
                     parent: Some(node),
                     path: Some(path),
@@ -149,7 +149,7 @@ impl ValueNodes {
     fn one(
         &mut self,
         data: &ValueArena<'_>,
-        due: &PendingNode,
+        due: &QueuedNode,
         room: usize,
     ) -> (usize, Vec<MovedValue>) {
         let value = &data.values[due.index];

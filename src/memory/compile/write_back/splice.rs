@@ -11,7 +11,7 @@ use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
 use crate::memory::compile::export_marks::FileOrAgentsOwner;
 use crate::memory::compile::redaction;
-use crate::model::tree::{ContentFormat, Node, NodeType, Tree};
+use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
 
 const MARK: &str = "\u{feff}";
 
@@ -19,9 +19,9 @@ const MARK: &str = "\u{feff}";
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FileEdit<'a> {
     /// Replaces the text of the node.
-    Replace(&'a str, &'a Tree),
+    Replace(&'a str, &'a DocumentTree),
     /// Adds a text at the end of what is below the node.
-    Append(&'a str, &'a Tree),
+    Append(&'a str, &'a DocumentTree),
     /// Takes out the node and what is below it.
     Remove,
     /// Takes out the node alone; what is below it moves up.
@@ -34,7 +34,7 @@ pub(super) struct ParsedSource {
     has_mark: bool,
     /// Ranges of the text that were secrets, and the bytes of their markers.
     secrets: Vec<(Range<usize>, usize)>,
-    pub(super) tree: Tree,
+    pub(super) tree: DocumentTree,
 }
 
 /// A node as it must be read.
@@ -50,12 +50,12 @@ struct ExpectedNode<'a> {
 }
 
 /// A node as it must be read, and the one that it was.
-type ExpectedWithOrigin<'a> = (ExpectedNode<'a>, Option<usize>);
+type ExpectedNodeWithOldIndex<'a> = (ExpectedNode<'a>, Option<usize>);
 
 /// The outcome of a change.
 pub(super) enum SpliceOutcome {
     /// The new bytes, their tree, and for each of its nodes the one that it was.
-    New { bytes: Vec<u8>, tree: Tree, origins: Vec<Option<usize>> },
+    New { bytes: Vec<u8>, tree: DocumentTree, origins: Vec<Option<usize>> },
     /// The file says it already: in these nodes.
     Same(Range<usize>),
 }
@@ -121,7 +121,7 @@ impl ParsedSource {
     /// Parses a new text, which must read as expected.
     fn checked(
         &self,
-        (text, expected): (String, Vec<ExpectedWithOrigin<'_>>),
+        (text, expected): (String, Vec<ExpectedNodeWithOldIndex<'_>>),
         (syntax, redactor): (Syntax, &Redactor),
     ) -> Result<SpliceOutcome, String> {
         let mark = if self.has_mark { MARK } else { "" };
@@ -141,12 +141,12 @@ impl ParsedSource {
         &'a self,
         idx: usize,
         words: &str,
-        tree: &'a Tree,
-    ) -> Result<(String, Vec<ExpectedWithOrigin<'a>>), String> {
+        tree: &'a DocumentTree,
+    ) -> Result<(String, Vec<ExpectedNodeWithOldIndex<'a>>), String> {
         let node = &self.tree.nodes[idx];
         let depth = self.tree.depths()[idx];
         let RenderedBlock { text, says } = RenderedBlock::of(node, words, tree);
-        let mut shown: Vec<ExpectedWithOrigin<'a>> = match says {
+        let mut shown: Vec<ExpectedNodeWithOldIndex<'a>> = match says {
             Some(content) => {
                 let content = Cow::Owned(content);
                 vec![(ExpectedNode { content, ..shape(node, depth) }, None)]
@@ -157,7 +157,7 @@ impl ParsedSource {
         if has_parts && (shown.len() != 1 || node.node_type != NodeType::Heading) {
             return Err("has parts below that text".to_owned());
         }
-        let is_heir = |it: &&mut ExpectedWithOrigin<'_>| {
+        let is_heir = |it: &&mut ExpectedNodeWithOldIndex<'_>| {
             it.0.depth == depth && it.0.node_type == node.node_type
         };
         match shown.iter_mut().find(is_heir) {
@@ -177,8 +177,8 @@ impl ParsedSource {
         &'a self,
         (idx, end): (usize, usize),
         words: &str,
-        tree: &'a Tree,
-    ) -> Result<(String, Vec<ExpectedWithOrigin<'a>>), String> {
+        tree: &'a DocumentTree,
+    ) -> Result<(String, Vec<ExpectedNodeWithOldIndex<'a>>), String> {
         let depth = self.tree.depths()[idx];
         let last = self.tree.nodes[idx..end].iter().map(|it| it.span.end).max().unwrap_or(0);
         let last = self.bytes_of(last..last)?.start;
@@ -211,7 +211,7 @@ impl ParsedSource {
         idx: usize,
         gone: Range<usize>,
         lifted: usize,
-    ) -> Result<(String, Vec<ExpectedWithOrigin<'_>>), String> {
+    ) -> Result<(String, Vec<ExpectedNodeWithOldIndex<'_>>), String> {
         let nodes = &self.tree.nodes[gone.clone()];
         let start = nodes.iter().map(|it| it.span.start).min().unwrap_or(0);
         let end = nodes.iter().map(|it| it.span.end).max().unwrap_or(start);
@@ -255,14 +255,14 @@ impl ParsedSource {
     }
 
     /// Returns nodes that stay, moved up.
-    fn kept(&self, which: Range<usize>, lifted: usize) -> Vec<ExpectedWithOrigin<'_>> {
+    fn kept(&self, which: Range<usize>, lifted: usize) -> Vec<ExpectedNodeWithOldIndex<'_>> {
         let depths = self.tree.depths();
         let shape = |idx: usize| shape(&self.tree.nodes[idx], depths[idx] - lifted);
         which.map(|idx| (shape(idx), Some(idx))).collect()
     }
 
     /// Returns the nodes below one that equal a tree, if there are some in a row.
-    fn run_below(&self, idx: usize, tree: &Tree) -> Option<Range<usize>> {
+    fn run_below(&self, idx: usize, tree: &DocumentTree) -> Option<Range<usize>> {
         let depth = self.tree.depths()[idx] + 1;
         let wanted: Vec<ExpectedNode<'_>> = shapes_at(tree, depth).collect();
         let all: Vec<ExpectedNode<'_>> = shapes(&self.tree).collect();
@@ -351,7 +351,7 @@ struct RenderedBlock {
 }
 
 impl RenderedBlock {
-    fn of(old: &Node, words: &str, tree: &Tree) -> RenderedBlock {
+    fn of(old: &Node, words: &str, tree: &DocumentTree) -> RenderedBlock {
         let first = tree.nodes.first();
         let is_alike =
             tree.nodes.len() == 1 && first.is_some_and(|it| it.node_type == old.node_type);
@@ -383,7 +383,7 @@ fn is_underline(line: &str) -> bool {
     !line.is_empty() && (line.bytes().all(|it| it == b'=') || line.bytes().all(|it| it == b'-'))
 }
 
-fn end_of(tree: &Tree, idx: usize) -> usize {
+fn end_of(tree: &DocumentTree, idx: usize) -> usize {
     let is_below = |it: &Node| it.parent.is_some_and(|parent| idx <= parent);
     let n_below = tree.nodes[idx + 1..].iter().take_while(|it| is_below(it)).count();
     idx + 1 + n_below
@@ -401,10 +401,10 @@ fn shape(node: &Node, depth: usize) -> ExpectedNode<'_> {
     }
 }
 
-fn shapes(tree: &Tree) -> impl Iterator<Item = ExpectedNode<'_>> {
+fn shapes(tree: &DocumentTree) -> impl Iterator<Item = ExpectedNode<'_>> {
     shapes_at(tree, 0)
 }
 
-fn shapes_at(tree: &Tree, above: usize) -> impl Iterator<Item = ExpectedNode<'_>> {
+fn shapes_at(tree: &DocumentTree, above: usize) -> impl Iterator<Item = ExpectedNode<'_>> {
     tree.nodes.iter().zip(tree.depths()).map(move |(it, depth)| shape(it, above + depth))
 }

@@ -7,12 +7,13 @@ use serde_json::{Map, Value, json};
 
 use super::OperationOutcome;
 use super::edges::NOTE_CHARS_MAX;
-use super::lifecycle::ID_CHARS_MAX;
+use super::processed_and_pinned::ID_CHARS_MAX;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
-use crate::memory::knowledge::changeset_context::ChangesetContext;
+use crate::memory::knowledge::changeset_application_state::ChangesetContext;
 use crate::memory::knowledge::entity_resolution::{topic_field, topic_named};
 use crate::memory::knowledge::node_writes::{
-    KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, find_node, set_fields,
+    BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_edge, add_node, edge, find_node,
+    set_fields,
 };
 use crate::model::clock::Millis;
 use crate::model::entity_extraction::name_key;
@@ -73,8 +74,9 @@ pub(super) fn concept(
     let token_count = tokens::count(summary);
     let new =
         NewKnowledgeNode { node_type: NodeType::Concept, content: summary, token_count, fields };
-    let below =
-        topic.as_ref().map_or(NewNodeParent::Bucket(&[]), |it| NewNodeParent::Node(it.record.key));
+    let below = topic
+        .as_ref()
+        .map_or(BucketOrParentNode::Bucket(&[]), |it| BucketOrParentNode::Node(it.record.key));
     let concept = add_node(batch, new, below, now)?;
     for source in sources.iter_mut().filter(|it| it.is_a(NodeType::Episode)) {
         support(batch, source, &concept, now)?;
@@ -85,8 +87,8 @@ pub(super) fn concept(
 /// Has an episode support a concept, and be processed.
 fn support(
     batch: &mut Batch<'_>,
-    episode: &mut KnowledgeNode,
-    concept: &KnowledgeNode,
+    episode: &mut StoredKnowledgeNode,
+    concept: &StoredKnowledgeNode,
     now: Millis,
 ) -> KnowledgeResult<()> {
     let link = edge("supports", concept.id(), 1.0, None);
@@ -122,8 +124,8 @@ fn details(given: &ArgumentObject<'_>) -> KnowledgeResult<Map<String, Value>> {
 /// Returns the topic that all sources have.
 fn common_topic(
     batch: &Batch<'_>,
-    sources: &[KnowledgeNode],
-) -> KnowledgeResult<Option<KnowledgeNode>> {
+    sources: &[StoredKnowledgeNode],
+) -> KnowledgeResult<Option<StoredKnowledgeNode>> {
     let Some(first) = sources.first().and_then(|it| it.text("topic")) else { return Ok(None) };
     match sources.iter().all(|it| it.text("topic") == Some(first)) {
         true => Ok(find_node(batch, first)?.filter(|it| !it.is_hidden())),
@@ -134,7 +136,7 @@ fn common_topic(
 /// Returns the ids of the concepts that have a title already.
 fn same_title(batch: &Batch<'_>, title: &str) -> KnowledgeResult<Vec<String>> {
     let found = batch.with_facet(NodeType::Concept, "name", &name_key(title))?;
-    let found = KnowledgeNode::all(found)?.into_iter().filter(|it| !it.is_hidden());
+    let found = StoredKnowledgeNode::all(found)?.into_iter().filter(|it| !it.is_hidden());
     Ok(found.map(|it| it.id().to_string()).collect())
 }
 
@@ -144,7 +146,7 @@ fn concept_of(
     batch: &Batch<'_>,
     given: &ArgumentObject<'_>,
     (key, id): (&str, &str),
-) -> KnowledgeResult<KnowledgeNode> {
+) -> KnowledgeResult<StoredKnowledgeNode> {
     let node = changeset.node_to_change(batch, given, key, id)?;
     if !node.is_a(NodeType::Concept) {
         return Err(given.refuse(key, format!("names a {}, not a concept", node.record.node_type)));

@@ -4,19 +4,22 @@ use serde_json::{Map, Value};
 
 use super::OperationOutcome;
 use super::concepts::merge_one;
-use super::lifecycle::id;
+use super::processed_and_pinned::id;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
-use crate::memory::knowledge::changeset_context::ChangesetContext;
+use crate::memory::knowledge::changeset_application_state::ChangesetContext;
 use crate::memory::knowledge::contradicting_facts::{FactSubject, subject_of_cluster};
 use crate::memory::knowledge::entity_resolution::{named_as, present_one};
-use crate::memory::knowledge::node_writes::{KnowledgeNode, set_fields};
-use crate::memory::knowledge::stated_facts::fact_stated_alone;
+use crate::memory::knowledge::fact_of_episode::fact_stated_alone;
+use crate::memory::knowledge::node_writes::{StoredKnowledgeNode, set_fields};
 use crate::memory::knowledge::topic_members::n_episodes_of;
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 
 /// Returns the field that hides a node which somebody deletes.
-fn hidden_by(node: &KnowledgeNode, given: &ArgumentObject<'_>) -> KnowledgeResult<&'static str> {
+fn hidden_by(
+    node: &StoredKnowledgeNode,
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<&'static str> {
     match node.record.node_type {
         NodeType::Core | NodeType::Learning | NodeType::Task => Ok("archived"),
         NodeType::Episode
@@ -36,7 +39,7 @@ pub(super) fn delete(
     let mut node = changeset.node_to_change(batch, given, "id", id(given)?)?;
     let field = hidden_by(&node, given)?;
     if node.is_a(NodeType::Topic) {
-        let below = KnowledgeNode::all(batch.children_of(node.record.key)?)?;
+        let below = StoredKnowledgeNode::all(batch.children_of(node.record.key)?)?;
         let n_concepts = below.iter().filter(|it| !it.is_hidden()).count();
         let n_episodes = n_episodes_of(batch, node.id())?;
         if 0 < n_concepts + n_episodes {
@@ -98,15 +101,19 @@ pub(super) fn restore(
 
 /// Returns what took the place of a deleted node: topics and entities of its names, and the
 /// clusters of its subject that were made since.
-fn replacements_of(batch: &Batch<'_>, node: &KnowledgeNode) -> KnowledgeResult<Vec<KnowledgeNode>> {
+fn replacements_of(
+    batch: &Batch<'_>,
+    node: &StoredKnowledgeNode,
+) -> KnowledgeResult<Vec<StoredKnowledgeNode>> {
     let Some(hash) = node.text("subject").filter(|_| node.is_a(NodeType::Concept)) else {
         return named_as(batch, node);
     };
-    let mut clusters = KnowledgeNode::all(batch.with_facet(NodeType::Concept, "subject", hash)?)?;
+    let mut clusters =
+        StoredKnowledgeNode::all(batch.with_facet(NodeType::Concept, "subject", hash)?)?;
     if let Some(subject) = subject_of_cluster(batch, node)? {
         clusters.extend(FactSubject::named(batch, &subject)?.find_clusters(batch)?);
     }
-    let mut others: Vec<KnowledgeNode> = Vec::new();
+    let mut others: Vec<StoredKnowledgeNode> = Vec::new();
     for cluster in clusters {
         // The parts of one that was split stand beside each other.
         if let Some(cluster) = present_one(batch, cluster)?
@@ -121,11 +128,14 @@ fn replacements_of(batch: &Batch<'_>, node: &KnowledgeNode) -> KnowledgeResult<V
 
 /// Returns the facts that are hidden and shown with a node: those of a cluster, and the one that an
 /// episode states alone.
-fn facts_of(batch: &Batch<'_>, node: &KnowledgeNode) -> KnowledgeResult<Vec<KnowledgeNode>> {
+fn facts_of(
+    batch: &Batch<'_>,
+    node: &StoredKnowledgeNode,
+) -> KnowledgeResult<Vec<StoredKnowledgeNode>> {
     if !node.is_a(NodeType::Concept) {
         return Ok(fact_stated_alone(batch, node)?.into_iter().collect());
     }
-    let mut facts = KnowledgeNode::all(batch.children_of(node.record.key)?)?;
+    let mut facts = StoredKnowledgeNode::all(batch.children_of(node.record.key)?)?;
     facts.retain(|it| it.is_a(NodeType::Fact));
     Ok(facts)
 }

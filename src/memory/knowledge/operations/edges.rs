@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::OperationOutcome;
-use super::lifecycle::ID_CHARS_MAX;
+use super::processed_and_pinned::ID_CHARS_MAX;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
-use crate::memory::knowledge::changeset_context::ChangesetContext;
+use crate::memory::knowledge::changeset_application_state::ChangesetContext;
 use crate::memory::knowledge::node_writes::{
-    KnowledgeNode, add_edge, edge, remove_edge, set_fields,
+    StoredKnowledgeNode, add_edge, edge, remove_edge, set_fields,
 };
 use crate::model::kind_specs::knowledge::LINKS_MAX;
 use crate::model::tree::NodeType;
@@ -42,7 +42,7 @@ fn ends(
     batch: &Batch<'_>,
     given: &ArgumentObject<'_>,
     (from, to): (&str, &str),
-) -> KnowledgeResult<(KnowledgeNode, KnowledgeNode)> {
+) -> KnowledgeResult<(StoredKnowledgeNode, StoredKnowledgeNode)> {
     let text = |key: &str| given.required(key, given.text(key, ID_CHARS_MAX)?);
     let source = changeset.node_to_change(batch, given, from, text(from)?)?;
     let target = changeset.node(batch, given, to, text(to)?)?;
@@ -62,7 +62,7 @@ fn ends(
 fn check_source(
     given: &ArgumentObject<'_>,
     key: &str,
-    node: &KnowledgeNode,
+    node: &StoredKnowledgeNode,
 ) -> KnowledgeResult<()> {
     if node.fields.is_empty() {
         let why = format!("names `{}`, a note; MemoryRelate relates notes", node.id());
@@ -80,7 +80,7 @@ fn check_source(
 fn add(
     changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
-    (mut source, link): (KnowledgeNode, Value),
+    (mut source, link): (StoredKnowledgeNode, Value),
 ) -> KnowledgeResult<OperationOutcome> {
     set_fields(batch, &mut source, |it| add_edge(it, link), changeset.now)?;
     Ok(OperationOutcome::of(source.id()))

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::OperationOutcome;
-use super::lifecycle::ID_CHARS_MAX;
+use super::processed_and_pinned::ID_CHARS_MAX;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
-use crate::memory::knowledge::changeset_context::ChangesetContext;
+use crate::memory::knowledge::changeset_application_state::ChangesetContext;
 use crate::memory::knowledge::entity_resolution::{
     add_alias, entity_named, known_entity, topic_named,
 };

@@ -13,7 +13,7 @@ use crate::query::{descending, replacements_first};
 use crate::store::NodeKey;
 use crate::store::reader::KnowledgeRow;
 use crate::text;
-use crate::text::json_control_escaping::json_text;
+use crate::text::terminal_safe_json::json_text;
 use crate::text::tokens;
 
 /// Facts of all clusters that are read, at most.

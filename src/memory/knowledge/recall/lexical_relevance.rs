@@ -35,7 +35,7 @@ pub(super) struct QuestionTerms {
 pub(super) type LexicalMatches = HashMap<NodeKey, (f64, u64), BuildHasherDefault<NodeKeyHasher>>;
 
 /// The terms of nodes, a bit each.
-type TermSets = HashMap<NodeKey, u64, BuildHasherDefault<NodeKeyHasher>>;
+type QueryTermBitsByNode = HashMap<NodeKey, u64, BuildHasherDefault<NodeKeyHasher>>;
 
 /// Hashes keys of nodes, which nobody chooses, by one multiplication.
 #[derive(Clone, Copy, Debug, Default)]
@@ -83,9 +83,9 @@ impl QuestionTerms {
     }
 
     /// Finds the terms of each node, and sets the shares.
-    fn sets(&mut self, reader: &Reader) -> Result<TermSets, StoreError> {
+    fn sets(&mut self, reader: &Reader) -> Result<QueryTermBitsByNode, StoreError> {
         let n_nodes = reader.n_ever_created()? as f64;
-        let (mut sets, mut rare, mut common) = (TermSets::default(), 0_u64, Vec::new());
+        let (mut sets, mut rare, mut common) = (QueryTermBitsByNode::default(), 0_u64, Vec::new());
         let mut rarities = Vec::with_capacity(self.terms.len());
         for (nth, term) in self.terms.iter().enumerate() {
             let keys = matching(reader, &term.text, None, MatchAgeOrder::EldestFirst, COMMON)?;
@@ -118,7 +118,7 @@ impl QuestionTerms {
         &self,
         reader: &Reader,
         common: &[usize],
-        sets: &mut TermSets,
+        sets: &mut QueryTermBitsByNode,
     ) -> Result<(), StoreError> {
         let newest = MatchAgeOrder::NewestFirst;
         let all: Vec<&str> = common.iter().map(|&nth| self.terms[nth].text.as_str()).collect();
@@ -159,7 +159,7 @@ impl QuestionTerms {
     }
 }
 
-fn add(sets: &mut TermSets, keys: Vec<NodeKey>, nth: usize) {
+fn add(sets: &mut QueryTermBitsByNode, keys: Vec<NodeKey>, nth: usize) {
     keys.into_iter().for_each(|key| *sets.entry(key).or_insert(0) |= 1 << nth);
 }
 

@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 use super::episodes_concepts_facts::{has_edge, share};
 use super::record_values::RecordValues;
 use super::{KnowledgeImporter, RecordNode};
-use crate::maintenance::transfer::{RemindRecord, RemindRecords};
+use crate::maintenance::transfer::{RemindRecord, RemindRecordLists};
 use crate::memory::knowledge::conflict_writes::{DISPUTES, open_conflict, open_conflicts_of};
 use crate::memory::knowledge::node_writes::{
-    KnowledgeNode, NewNodeParent, add_edge, edge, find_node, set_fields,
+    BucketOrParentNode, StoredKnowledgeNode, add_edge, edge, find_node, set_fields,
 };
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
@@ -24,7 +24,7 @@ const REPLACED_MAX: usize = 1_000;
 
 impl KnowledgeImporter<'_, '_, '_> {
     /// Connects what was imported.
-    pub(super) fn connect(&mut self, records: &RemindRecords) -> Result<(), MemoryError> {
+    pub(super) fn connect(&mut self, records: &RemindRecordLists) -> Result<(), MemoryError> {
         for list in ["episodes", "concepts", "facts"] {
             for record in records.list(list) {
                 self.mark_replaced_by_record(record)?;
@@ -57,7 +57,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         Ok(())
     }
 
-    fn node(&self, origin: &str) -> Result<Option<KnowledgeNode>, MemoryError> {
+    fn node(&self, origin: &str) -> Result<Option<StoredKnowledgeNode>, MemoryError> {
         match self.ids.get(origin) {
             Some(id) => find_node(self.batch, &id.to_string()),
             None => Ok(None),
@@ -103,7 +103,7 @@ impl KnowledgeImporter<'_, '_, '_> {
     /// Changes the fields of a node, and leaves its times as they are.
     fn change(
         &mut self,
-        node: &mut KnowledgeNode,
+        node: &mut StoredKnowledgeNode,
         change: impl FnOnce(&mut Map<String, Value>),
     ) -> Result<(), MemoryError> {
         let at = node.time("updated_at").unwrap_or(self.now);
@@ -126,7 +126,7 @@ impl KnowledgeImporter<'_, '_, '_> {
     /// Notes that the end of an edge was replaced when the node of its beginning came.
     fn mark_replaced_by_edge(
         &mut self,
-        by: &KnowledgeNode,
+        by: &StoredKnowledgeNode,
         old: NodeId,
     ) -> Result<(), MemoryError> {
         let Some(old) = find_node(self.batch, &old.to_string())? else { return Ok(()) };
@@ -138,8 +138,8 @@ impl KnowledgeImporter<'_, '_, '_> {
     /// replaces the other one leads back to it.
     fn mark_replaced(
         &mut self,
-        mut old: KnowledgeNode,
-        by: &KnowledgeNode,
+        mut old: StoredKnowledgeNode,
+        by: &StoredKnowledgeNode,
         at: Millis,
     ) -> Result<(), MemoryError> {
         let is_known = old.has("superseded_by") || old.has("merged_into");
@@ -166,7 +166,7 @@ impl KnowledgeImporter<'_, '_, '_> {
     }
 
     /// Returns whether a node is another one, or was replaced by it in some steps.
-    fn leads_to(&self, node: &KnowledgeNode, other: NodeId) -> Result<bool, MemoryError> {
+    fn leads_to(&self, node: &StoredKnowledgeNode, other: NodeId) -> Result<bool, MemoryError> {
         let mut at = node.clone();
         for _ in 0..REPLACED_MAX {
             if at.id() == other {
@@ -229,7 +229,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         }
         let content = record.text("description").unwrap_or("conflict");
         let (list, node_type, below) =
-            ("conflicts", NodeType::Conflict, NewNodeParent::Bucket(&[]));
+            ("conflicts", NodeType::Conflict, BucketOrParentNode::Bucket(&[]));
         self.add(RecordNode { list, origin, node_type, content, fields, below })?;
         if status == CONFLICT_STATES[0] && severity != "low" {
             self.contest(disputed)?;
@@ -237,7 +237,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         Ok(())
     }
 
-    fn contest(&mut self, disputed: Vec<KnowledgeNode>) -> Result<(), MemoryError> {
+    fn contest(&mut self, disputed: Vec<StoredKnowledgeNode>) -> Result<(), MemoryError> {
         for mut fact in disputed.into_iter().filter(|it| it.is_a(NodeType::Fact)) {
             if !fact.has("valid_to") {
                 self.change(&mut fact, |it| drop(it.insert("contested".to_owned(), true.into())))?;
@@ -255,10 +255,10 @@ impl KnowledgeImporter<'_, '_, '_> {
         let Some(cluster) = self.node(record.text("id").unwrap_or_default())? else {
             return Ok(());
         };
-        let facts = KnowledgeNode::all(self.batch.children_of(cluster.record.key)?)?;
+        let facts = StoredKnowledgeNode::all(self.batch.children_of(cluster.record.key)?)?;
         for conflict in noted {
             let texts = [conflict.text("fact_a"), conflict.text("fact_b")];
-            let mut between: Vec<KnowledgeNode> = facts
+            let mut between: Vec<StoredKnowledgeNode> = facts
                 .iter()
                 .filter(|it| texts.contains(&Some(it.record.content.as_str())))
                 .cloned()

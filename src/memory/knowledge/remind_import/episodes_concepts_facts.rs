@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::record_values::{LabelsByOwnerId, RecordValues, labels_of};
 use super::{KnowledgeImporter, RecordNode};
-use crate::maintenance::transfer::{RemindRecord, RemindRecords};
+use crate::maintenance::transfer::{RemindRecord, RemindRecordLists};
 use crate::memory::knowledge::contradicting_facts::{FactSubject, add_key, statement_key};
 use crate::memory::knowledge::fact_writes::cluster_of;
-use crate::memory::knowledge::node_writes::{NewNodeParent, add_edge, edge, find_node};
+use crate::memory::knowledge::node_writes::{BucketOrParentNode, add_edge, edge, find_node};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::entity_extraction::{name_key, normal_name};
@@ -31,7 +31,7 @@ pub(super) struct EpisodeEdges<'a> {
 }
 
 impl<'a> EpisodeEdges<'a> {
-    pub(super) fn of(records: &'a RemindRecords) -> EpisodeEdges<'a> {
+    pub(super) fn of(records: &'a RemindRecordLists) -> EpisodeEdges<'a> {
         let pairs = |list: &str, from: &str, to: &str| {
             let mut pairs: HashMap<&str, Vec<&str>> = HashMap::new();
             for row in records.list(list) {
@@ -93,10 +93,11 @@ impl KnowledgeImporter<'_, '_, '_> {
         self.add(RecordNode { list, origin, node_type, content: &content, fields, below }).map(drop)
     }
 
-    fn below(&self, topic: Option<NodeId>) -> Result<NewNodeParent<'static>, MemoryError> {
-        let Some(topic) = topic else { return Ok(NewNodeParent::Bucket(&[])) };
+    fn below(&self, topic: Option<NodeId>) -> Result<BucketOrParentNode<'static>, MemoryError> {
+        let Some(topic) = topic else { return Ok(BucketOrParentNode::Bucket(&[])) };
         let topic = find_node(self.batch, &topic.to_string())?;
-        Ok(topic.map_or(NewNodeParent::Bucket(&[]), |it| NewNodeParent::Node(it.record.key)))
+        Ok(topic
+            .map_or(BucketOrParentNode::Bucket(&[]), |it| BucketOrParentNode::Node(it.record.key)))
     }
 
     /// Returns the subject of a cluster, unless another cluster has it.
@@ -115,7 +116,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         let cluster = record.text("id").and_then(|it| self.ids.get(it)).copied();
         let (Some(cluster), Some(origin)) = (cluster, record.text("id")) else { return Ok(()) };
         let Some(node) = find_node(self.batch, &cluster.to_string())? else { return Ok(()) };
-        let below = || NewNodeParent::Node(node.record.key);
+        let below = || BucketOrParentNode::Node(node.record.key);
         let of_entities = record.texts("entity_ids");
         let subject = subject_of(record).unwrap_or_else(|| node.title().to_owned());
         if let Some(facts) = facts.get(origin) {
@@ -158,7 +159,7 @@ impl KnowledgeImporter<'_, '_, '_> {
             };
             let mut subject = FactSubject::of(&entity);
             let cluster = cluster_of(self.batch, &mut subject, None, self.now)?;
-            let below = NewNodeParent::Node(cluster.record.key);
+            let below = BucketOrParentNode::Node(cluster.record.key);
             self.fact(fact, subject.name(), below)?;
         }
         Ok(())
@@ -168,7 +169,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         &mut self,
         record: &RemindRecord,
         subject: &str,
-        below: NewNodeParent<'_>,
+        below: BucketOrParentNode<'_>,
     ) -> Result<(), MemoryError> {
         self.step()?;
         let (Some(origin), Some(text)) = (record.text("id"), record.text("statement")) else {
@@ -226,7 +227,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         self.edges_of_episode(origin, record, &mut fields, connections)?;
         let day = at.day();
         let bucket = [day.as_str()];
-        let below = NewNodeParent::Bucket(&bucket);
+        let below = BucketOrParentNode::Bucket(&bucket);
         self.add(RecordNode { list, origin, node_type, content, fields, below }).map(drop)
     }
 

@@ -1,13 +1,14 @@
 //! Tests of knowledge that is carried from and to the form of Remind.
 
 use super::*;
-use crate::maintenance::transfer::RemindRecords;
+use crate::maintenance::transfer::RemindRecordLists;
 
 impl Case {
     pub(super) fn import(&self, export: &str) -> KnowledgeImportReport {
         let path = self.folder.path().join("export.json");
         std::fs::write(&path, export).unwrap();
-        let records = RemindRecords::read(&path, &self.folder.path().join("memory.db")).unwrap();
+        let records =
+            RemindRecordLists::read(&path, &self.folder.path().join("memory.db")).unwrap();
         self.memory.import_remind(records, "import", &mut |_, _| ()).unwrap()
     }
 

@@ -139,13 +139,13 @@ fn without_a_provider_the_worksheet_is_handed_out() {
 #[cfg(feature = "providers")]
 mod by_programs {
     use super::*;
-    use crate::providers::testing;
+    use crate::providers::shell_provider_testing;
 
     #[test]
     fn a_program_consolidates() {
         let case = Case::new();
         three(&case);
-        let completion = Some(testing::program("cat >/dev/null; echo '[]'"));
+        let completion = Some(shell_provider_testing::program("cat >/dev/null; echo '[]'"));
         let providers = Providers { completion, ..Providers::default() };
         let Case { memory, clock, folder } = case;
         let case = Case { memory: memory.with_providers(providers), clock, folder };
@@ -158,7 +158,7 @@ mod by_programs {
     fn a_program_that_fails_leaves_the_worksheet_and_says_why() {
         let case = Case::new();
         three(&case);
-        let completion = Some(testing::program("echo 'no credit' >&2; exit 1"));
+        let completion = Some(shell_provider_testing::program("echo 'no credit' >&2; exit 1"));
         let providers = Providers { completion, ..Providers::default() };
         let Case { memory, clock, folder } = case;
         let case = Case { memory: memory.with_providers(providers), clock, folder };

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::text::json_control_escaping::json_text;
+use crate::text::terminal_safe_json::json_text;
 use crate::text::{self, tokens};
 
 /// Tokens of a worksheet that are kept free: separators and numbers that grow.

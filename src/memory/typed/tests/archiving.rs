@@ -1,12 +1,12 @@
 //! Archiving against the specification: each age and each limit, to the millisecond.
 
 use super::*;
-use crate::memory::typed::archiving::ArchiveReport;
+use crate::memory::typed::retention_archiving::ArchiveReport;
 use crate::model::clock::DAY_MS;
 
 impl World {
     fn archive(&self, days: Option<u32>) -> ArchiveReport {
-        self.memory.as_ref().unwrap().archive_memories(days, ArchiveMode::Real).unwrap()
+        self.memory.as_ref().unwrap().archive_memories(days, ArchiveOrDryRun::Real).unwrap()
     }
 
     /// The contents of what is shown, by name.
@@ -130,7 +130,7 @@ fn named_days_replace_both_ages_and_a_dry_run_changes_nothing() {
     assert_eq!(world.archive(Some(8)).n_archived(), 0);
     let n = world.n_snapshots();
     let memory = world.memory();
-    let dry = memory.archive_memories(Some(7), ArchiveMode::DryRun).unwrap();
+    let dry = memory.archive_memories(Some(7), ArchiveOrDryRun::DryRun).unwrap();
     assert_eq!((dry.n_archived(), dry.snapshot, world.n_snapshots()), (2, None, n));
     let done = world.archive(Some(7));
     assert_eq!((&done.learnings, &done.tasks), (&dry.learnings, &dry.tasks));
@@ -156,7 +156,7 @@ fn another_process_archives_only_what_is_left() {
     let other = world.open(TypedMemorySettings::default());
     world.store(json!({"type": "learning", "content": "l"}));
     world.age(90);
-    assert_eq!(other.archive_memories(None, ArchiveMode::Real).unwrap().n_archived(), 1);
+    assert_eq!(other.archive_memories(None, ArchiveOrDryRun::Real).unwrap().n_archived(), 1);
     assert_eq!(world.archive(None), ArchiveReport::default());
 }
 

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::maintenance::doctor::{self, CheckStatus};
-use crate::memory::typed::{ExportedFile, FILES, LineDefaults, MemoryExport, read_lines};
+use crate::memory::typed::{ExportedFile, FILES, LineDefaults, MemoryExportLayout, read_lines};
 use crate::model::identity::ContentHash;
 
 /// Texts of files by their paths.
@@ -20,7 +20,7 @@ const ID: &str = "11111111-2222-4333-8444-555555555555";
 
 fn export(memory: &Memory) -> Files {
     let read = |reader: &crate::store::reader::Reader| -> Result<Files, MemoryError> {
-        let export = MemoryExport::plan(reader)?;
+        let export = MemoryExportLayout::plan(reader)?;
         let mut files = Files::new();
         for ExportedFile { path, memories } in &export.files {
             files.insert(path.clone(), ExportedFile::lines(reader, memories)?);
@@ -565,7 +565,7 @@ fn damaged_files_lose_the_damaged_lines_alone() {
         if damage.below(2) == 0 {
             bytes.pop();
         }
-        crate::fuzzing::memories::memories(&bytes);
+        crate::fuzzing::agent_memory_format_lines::memories(&bytes);
         let done = import(memory, &[("f", CORE, &bytes)]);
         let numbers = done.refused.iter().map(|it| {
             let (place, why) = it.split_once(": ").unwrap();

@@ -4,7 +4,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::memory::knowledge::RememberRequest;
 use crate::model::clock::{Clock, Millis};
-use crate::providers::testing;
+use crate::providers::shell_provider_testing;
 use crate::store::IfMissing;
 
 struct Case {
@@ -30,7 +30,7 @@ impl Case {
         Case { clock, memory, leases, pace: ConsolidationSchedule::default(), folder }
     }
 
-    fn turn_after(&mut self, seconds: i64, provider: &Provider) -> bool {
+    fn turn_after(&mut self, seconds: i64, provider: &ProviderClient) -> bool {
         self.clock.advance(seconds * 1_000);
         let Case { memory, leases, pace, .. } = self;
         turn(memory, provider, leases, pace, &StopSignal::default()).unwrap()
@@ -45,7 +45,7 @@ impl Case {
 #[test]
 fn episodes_are_consolidated_after_a_while_of_quiet() {
     let mut case = Case::new(30);
-    let model = testing::program("cat >/dev/null; echo '[]'");
+    let model = shell_provider_testing::program("cat >/dev/null; echo '[]'");
     assert!(!case.turn_after(0, &model));
     assert!(!case.turn_after(59, &model));
     assert!(case.turn_after(1, &model));
@@ -59,7 +59,7 @@ fn episodes_are_consolidated_after_a_while_of_quiet() {
 fn a_failure_leaves_episodes_waiting_and_is_not_repeated_soon() {
     let mut case = Case::new(5);
     let out = case.folder.path().join("runs");
-    let model = testing::program(&format!("echo run >>'{}'; exit 1", out.display()));
+    let model = shell_provider_testing::program(&format!("echo run >>'{}'; exit 1", out.display()));
     let n_runs = || std::fs::read_to_string(&out).map_or(0, |it| it.lines().count());
     case.turn_after(0, &model);
     assert!(!case.turn_after(60, &model));
@@ -77,7 +77,7 @@ fn one_of_several_servers_does_it() {
     let mut case = Case::new(5);
     let other = case.memory.leases("another").unwrap();
     assert!(other.take(LEASE, ClaimableLeases::Free, case.clock.now()).unwrap());
-    let model = testing::program("cat >/dev/null; echo '[]'");
+    let model = shell_provider_testing::program("cat >/dev/null; echo '[]'");
     case.turn_after(0, &model);
     assert!(!case.turn_after(60, &model));
     assert_eq!(case.n_pending(), 5);

@@ -16,7 +16,7 @@ fn each_tick_wakes_listeners_and_none_while_frozen() {
     let clock = Clock::manual(Millis(1_700_000_000_000));
     let (memory, waker, watch) = (memory(&dir, &clock), NoticeWaker::default(), clock.stopwatch());
     let wakes = waker.receiver();
-    let mut pace = TickSchedule::new(0);
+    let mut pace = MemoryClockSchedule::new(0);
     let mut minutes = |n: i64| {
         let mut n_woken = 0;
         for _ in 0..n {
@@ -40,7 +40,7 @@ fn the_time_until_shutdown_is_counted() {
     let dir = tempfile::tempdir().unwrap();
     let memory = memory(&dir, &Clock::manual(Millis(1_700_000_000_000)));
     let attended = || memory.read(|reader| reader.attended()).unwrap();
-    let (waker, mut pace) = (NoticeWaker::default(), TickSchedule::new(0));
+    let (waker, mut pace) = (NoticeWaker::default(), MemoryClockSchedule::new(0));
     turn(&memory, &waker, &mut pace, 90_000, false).unwrap();
     assert_eq!(attended(), 0, "not yet due");
     turn(&memory, &waker, &mut pace, 91_000, true).unwrap();
@@ -50,7 +50,7 @@ fn the_time_until_shutdown_is_counted() {
 /// Ticks for so many minutes; returns how many memories are archived then.
 fn archived_after(memory: &Memory, clock: &Clock, minutes: i64) -> u64 {
     let (waker, watch) = (NoticeWaker::default(), clock.stopwatch());
-    let mut pace = TickSchedule::new(0);
+    let mut pace = MemoryClockSchedule::new(0);
     for _ in 0..minutes {
         clock.advance(60_000);
         turn(memory, &waker, &mut pace, watch.elapsed_ms(), false).unwrap();

@@ -454,7 +454,7 @@ fn settings_are_followed_while_serving() {
 fn scans_are_logged_if_configured() {
     let mut fixture = RescanFixture::new();
     fixture.settings.lock().unwrap().files =
-        config::LogFileSettings { enabled: true, max_file_size: 10_000 };
+        config::JsonlLogFileSettings { enabled: true, max_file_size: 10_000 };
     fixture.write("a.md", "One.\n").after(0);
     fixture.remove("a.md").write("b.md", "Two.\n").tick();
     expect![[r#"

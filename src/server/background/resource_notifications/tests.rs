@@ -2,14 +2,14 @@ use crossbeam_channel::unbounded;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::mcp::fixture::{self, Fixture};
 use crate::mcp::rpc::parse_frame;
+use crate::mcp::server_testing::{self, TestHandler};
 use crate::mcp::{Connection, FrameOutcome, Outbox};
 
 const WINDOW: Duration = Duration::from_millis(500);
 
 /// Returns a client that subscribed to `uri`.
-fn subscriber(server: &Server<Fixture>, uri: &str) -> Connection {
+fn subscriber(server: &Server<TestHandler>, uri: &str) -> Connection {
     let mut connection = Connection::new("a");
     let mut ask = |method: &str, params: Value| {
         let line = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
@@ -28,7 +28,7 @@ fn subscriber(server: &Server<Fixture>, uri: &str) -> Connection {
 /// Plays ten minutes in steps of 10 ms, with a change in each step up to `changes_ms`. Returns the
 /// times of the notifications.
 fn notifications(changes_ms: i64) -> Vec<i64> {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let client = subscriber(&server, "fixture://sea");
     let (mut pace, mut notified) = (ResourceDebouncers::default(), Vec::new());
     let mut due = None;
@@ -65,7 +65,7 @@ fn one_change_is_notified_once_and_at_once() {
 
 #[test]
 fn each_resource_has_its_own_debounce() {
-    let (server, _ends) = fixture::server();
+    let (server, _ends) = server_testing::server();
     let clients = [subscriber(&server, "fixture://sea"), subscriber(&server, "fixture://sky")];
     let window = |uri: &str| if uri.ends_with("sea") { WINDOW } else { 4 * WINDOW };
     let mut pace = ResourceDebouncers::default();

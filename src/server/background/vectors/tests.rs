@@ -3,7 +3,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::memory::{ForgetChildrenMode, WriteMode};
 use crate::model::clock::{Clock, Millis};
-use crate::providers::{ProviderJob, Providers, testing};
+use crate::providers::{ProviderJob, Providers, shell_provider_testing};
 use crate::store::IfMissing;
 
 /// Makes a vector of what a line is about: vehicles, money, or neither.
@@ -26,7 +26,7 @@ impl Case {
         let clock = Clock::manual(Millis(1_795_428_000_000));
         let path = folder.path().join("memory.db");
         let memory = Memory::open_at(&path, IfMissing::Create, clock).unwrap();
-        let embeddings = Some(testing::program_for(ProviderJob::Embeddings, script));
+        let embeddings = Some(shell_provider_testing::program_for(ProviderJob::Embeddings, script));
         let memory = memory.with_providers(Providers { embeddings, ..Providers::default() });
         let leases = Arc::new(memory.leases("this one").unwrap());
         Case { folder, memory, leases, seen: None }
@@ -125,7 +125,7 @@ fn a_vector_goes_with_its_text() {
 #[test]
 fn another_model_replaces_the_vectors() {
     let mut case = Case::of_notes();
-    let embeddings = Some(testing::program_for(
+    let embeddings = Some(shell_provider_testing::program_for(
         ProviderJob::Embeddings,
         "while read -r l; do echo '[1,1]'; done",
     ));
@@ -237,7 +237,7 @@ fn what_is_recalled_is_put_in_the_order_of_a_provider() {
     assert_eq!(by_words.len(), 2);
     let turned: Vec<Value> = by_words.iter().rev().cloned().collect();
     for (script, expected) in [("echo '[-9, 9]'", &turned), ("exit 1", &by_words)] {
-        let reranking = Some(testing::program_for(ProviderJob::Reranking, script));
+        let reranking = Some(shell_provider_testing::program_for(ProviderJob::Reranking, script));
         let providers = Providers { reranking, ..Providers::default() };
         case.memory = case.memory.with_providers(providers);
         assert_eq!(&order(&case.memory), expected, "{script}");

@@ -4,17 +4,21 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::mcp::ToolCallFailure;
-use crate::server::client_sessions::{EndedSessionFate, ProcessTransport};
-use crate::settings::config::LogFileSettings;
+use crate::server::client_sessions::{EndedSessionRetention, ProcessTransport};
+use crate::settings::config::JsonlLogFileSettings;
 
 #[test]
 fn only_the_log_of_its_session_has_an_internal_error() {
     let dir = tempfile::tempdir().unwrap();
-    let settings = LogFileSettings { enabled: true, ..LogFileSettings::default() };
+    let settings = JsonlLogFileSettings { enabled: true, ..JsonlLogFileSettings::default() };
     let sessions = SessionRecorder {
-        registry: Registry::new(ProcessTransport::stdio(), "test", EndedSessionFate::Dropped),
+        registry: LiveSessionRegistry::new(
+            ProcessTransport::stdio(),
+            "test",
+            EndedSessionRetention::Dropped,
+        ),
         waker: NoticeWaker::default(),
-        history: ClientLedgers::disabled(),
+        history: SessionHistoryFiles::disabled(),
         logs: SessionLogs::new(Some(dir.path()), &settings),
     };
     let failure = ToolCallFailure { kind: "internal", detail: Some("page 7 is torn".to_owned()) };

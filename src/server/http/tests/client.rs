@@ -8,7 +8,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use serde_json::{Value, json};
 
 use super::super::*;
-use crate::mcp::fixture::{self, FixtureControls};
+use crate::mcp::server_testing::{self, FixtureControls};
 
 /// Timeout, longer than any test should take.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(120);
@@ -37,7 +37,7 @@ impl Up {
         let address: SocketAddr = "127.0.0.1:0".parse().unwrap();
         let guard = AccessRules::new(address.ip(), &[], &["https://app.example".to_owned()], token);
         let options = HttpOptions { address, guard, limits, links };
-        let (server, fixture) = fixture::server();
+        let (server, fixture) = server_testing::server();
         let (interrupt, interrupts) = unbounded();
         let (ended_sender, ended) = bounded(1);
         let (address_sender, addresses) = bounded(1);

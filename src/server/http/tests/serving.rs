@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::super::*;
 use super::client::{TIMEOUT, Up, call, modern, watched};
-use crate::mcp::fixture;
+use crate::mcp::server_testing;
 
 const EVENTS: &str = "Accept: text/event-stream\r\n";
 
@@ -123,14 +123,14 @@ fn notifications_come_on_the_one_stream_of_a_session() {
     let mut second = up.client();
     assert_eq!(second.ask("GET", &format!("{session}{EVENTS}")).status, 200);
     assert_eq!(first.event(), None, "the later stream takes over");
-    let (notice, written) = fixture::notice();
+    let (notice, written) = server_testing::notice();
     up.fixture.notices.send(notice).unwrap();
     let level = call("logging/setLevel", json!({"level": "info"}));
     assert_eq!(up.client().post(&session, &level).status, 200);
     let event = second.event().unwrap();
     assert!(event.starts_with("id: 0-1\ndata: ") && event.contains("\"cold\""), "{event}");
     written.recv_timeout(TIMEOUT).unwrap();
-    let (notice, written) = fixture::notice();
+    let (notice, written) = server_testing::notice();
     up.fixture.notices.send(notice).unwrap();
     up.fixture.waker.wake();
     assert!(second.event().unwrap().starts_with("id: 0-2\n"));

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 
-use super::{Param, PostgresConnection, PostgresError, Socket, Statement};
+use super::{Param, PostgresConnection, PostgresError, Socket, SqlWithParams};
 use crate::server::postgres::password_lookup::PasswordWithOrigin;
 use crate::server::postgres::space_url::SpaceUrl;
 
@@ -52,7 +52,7 @@ pub(crate) fn talk_to_scripted<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -
     };
     let signed_in = wire.sign_in(&url, &PasswordWithOrigin::of("secret".to_owned()));
     let mut goes_on = is_open(signed_in.map(|()| "signed in".to_owned()));
-    let all: [Statement<'_>; 2] =
+    let all: [SqlWithParams<'_>; 2] =
         [("SELECT $1", vec![Param::Int(1)]), ("SELECT $1", vec![Param::Null])];
     for statements in [&all[..1], &all[..]] {
         if goes_on {

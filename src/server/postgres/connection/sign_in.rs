@@ -7,10 +7,10 @@ use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 
 use super::{PostgresConnection, Socket, out_of_place, server_error};
+use crate::server::postgres::connection_error::PostgresError;
 use crate::server::postgres::password_lookup::PasswordWithOrigin;
 use crate::server::postgres::space_url::SpaceUrl;
 use crate::server::postgres::tls;
-use crate::server::postgres::wire_error::PostgresError;
 
 /// How far the exchange of proofs has come.
 enum AuthState {

@@ -10,8 +10,8 @@ use std::time::Duration;
 use super::PostgresSequencer;
 use crate::model::clock::Clock;
 use crate::server::postgres::connection::{Param, PostgresConnection};
+use crate::server::postgres::connection_error::PostgresError;
 use crate::server::postgres::statements as sql;
-use crate::server::postgres::wire_error::PostgresError;
 use crate::store::SharedError;
 use crate::store::replication::{LogHash, LogPosition};
 

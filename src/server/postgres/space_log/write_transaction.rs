@@ -4,9 +4,9 @@ use std::sync::MutexGuard;
 
 use super::lost_commit::SoughtCommit;
 use super::{CALL_MS, PostgresSequencer, is_closing};
-use crate::server::postgres::connection::{Param, PostgresConnection, RawRow, Statement};
+use crate::server::postgres::connection::{Param, PostgresConnection, RawRow, SqlWithParams};
+use crate::server::postgres::connection_error::PostgresError;
 use crate::server::postgres::statements as sql;
-use crate::server::postgres::wire_error::PostgresError;
 use crate::store::SharedError;
 use crate::store::replication::{LogHash, LogPart, LogPosition, LogTransaction, SpaceHead};
 
@@ -42,7 +42,7 @@ impl<'k> PostgresLogTransaction<'k> {
         }
     }
 
-    fn run(&mut self, statements: &[Statement<'_>]) -> Result<Vec<Vec<RawRow>>, PostgresError> {
+    fn run(&mut self, statements: &[SqlWithParams<'_>]) -> Result<Vec<Vec<RawRow>>, PostgresError> {
         let broken = || PostgresError::Broken("the connection was closed".to_owned());
         let outcome = self.wire.as_mut().ok_or_else(broken)?.run(statements, CALL_MS);
         if let Err(error) = &outcome
@@ -57,7 +57,7 @@ impl<'k> PostgresLogTransaction<'k> {
         keeper: &'a PostgresSequencer,
         epoch: i64,
         part: &'a LogPart,
-    ) -> Statement<'a> {
+    ) -> SqlWithParams<'a> {
         let LogPart { seq, part, writer, schema, hash, body } = part;
         let hash = hash.as_ref().map_or(Param::Null, |it| Param::Bytes(&it.0));
         let values = vec![
@@ -132,7 +132,7 @@ impl LogTransaction for PostgresLogTransaction<'_> {
         let keeper = self.keeper;
         let place = &end.place;
         let waiting = self.waiting.take();
-        let mut statements: Vec<Statement<'_>> = Vec::new();
+        let mut statements: Vec<SqlWithParams<'_>> = Vec::new();
         if let Some(part) = &waiting {
             statements.push(Self::append_waiting(keeper, place.epoch, part));
         }

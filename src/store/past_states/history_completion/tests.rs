@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::{CompletedRowCounts, complete};
+use super::{HistoryCompletionCounts, complete};
 use crate::memory::Memory;
 use crate::memory::rollback::LaterSnapshotPolicy;
 
@@ -24,7 +24,7 @@ fn memory() -> (tempfile::TempDir, Memory) {
     (dir, memory)
 }
 
-fn edit(dir: &tempfile::TempDir, sql: &str) -> CompletedRowCounts {
+fn edit(dir: &tempfile::TempDir, sql: &str) -> HistoryCompletionCounts {
     let conn = Connection::open(dir.path().join("m.db")).unwrap();
     conn.execute_batch(sql).unwrap();
     complete(&conn).unwrap()

@@ -5,8 +5,8 @@ use rusqlite::types::{ToSqlOutput, Value};
 
 use super::*;
 
-fn steps(part: &[u8]) -> Option<Vec<LogEntryStep<'_>>> {
-    let mut reader = LogPartReader::new(part)?;
+fn steps(part: &[u8]) -> Option<Vec<LogEntryOperation<'_>>> {
+    let mut reader = LogEntryOperationReader::new(part)?;
     let mut steps = Vec::new();
     while !reader.is_at_end() {
         steps.push(reader.next_step()?);
@@ -34,7 +34,7 @@ proptest! {
         let rows: Vec<[Value; 2]> = rows.into_iter().map(|(a, b)| [a, b]).collect();
         let mut parts: Vec<Vec<u8>> = Vec::new();
         let mut sink = |part| { parts.push(part); Ok(()) };
-        let mut entry = EntryWriter::new(&mut sink);
+        let mut entry = LogEntryOperationWriter::new(&mut sink);
         entry.after(LogHash([3; 32]));
         entry.table("t", &["a", "b"]);
         for row in &rows {
@@ -44,15 +44,15 @@ proptest! {
         let part = entry.finish();
         prop_assert!(parts.is_empty());
         let mut steps = steps(&part).unwrap().into_iter();
-        prop_assert_eq!(steps.next().unwrap(), LogEntryStep::After(LogHash([3; 32])));
+        prop_assert_eq!(steps.next().unwrap(), LogEntryOperation::After(LogHash([3; 32])));
         if !rows.is_empty() {
             let columns = vec!["a", "b"];
-            prop_assert_eq!(steps.next().unwrap(), LogEntryStep::Table { name: "t", columns });
+            prop_assert_eq!(steps.next().unwrap(), LogEntryOperation::Table { name: "t", columns });
         }
         for row in &rows {
             let expected: Vec<ToSqlOutput<'_>> = values(row).map(ToSqlOutput::Borrowed).collect();
-            prop_assert_eq!(steps.next().unwrap(), LogEntryStep::Row(expected.clone()));
-            prop_assert_eq!(steps.next().unwrap(), LogEntryStep::Delete(expected));
+            prop_assert_eq!(steps.next().unwrap(), LogEntryOperation::Row(expected.clone()));
+            prop_assert_eq!(steps.next().unwrap(), LogEntryOperation::Delete(expected));
         }
         prop_assert!(steps.next().is_none());
     }
@@ -74,7 +74,7 @@ fn a_large_entry_comes_in_parts_that_are_read_one_by_one() {
         parts.push(part);
         Ok(())
     };
-    let mut entry = EntryWriter::new(&mut sink);
+    let mut entry = LogEntryOperationWriter::new(&mut sink);
     entry.table("t", &["a"]);
     for _ in 0..10 {
         entry.row(values(std::slice::from_ref(&text))).unwrap();
@@ -84,7 +84,7 @@ fn a_large_entry_comes_in_parts_that_are_read_one_by_one() {
     assert_eq!(parts.len(), 4);
     for part in &parts {
         assert!(part.len() < 2 * PART_BYTES);
-        assert!(matches!(steps(part).unwrap()[0], LogEntryStep::Table { .. }));
+        assert!(matches!(steps(part).unwrap()[0], LogEntryOperation::Table { .. }));
     }
     let n_rows: usize = parts.iter().map(|it| steps(it).unwrap().len() - 1).sum();
     assert_eq!(n_rows, 10);
@@ -94,7 +94,7 @@ fn a_large_entry_comes_in_parts_that_are_read_one_by_one() {
 fn a_part_cut_anywhere_is_no_part() {
     let row = [Value::Text("text".to_owned()), Value::Integer(7)];
     let mut sink = |_| Ok(());
-    let mut entry = EntryWriter::new(&mut sink);
+    let mut entry = LogEntryOperationWriter::new(&mut sink);
     entry.table("t", &["a", "b"]);
     entry.row(values(&row)).unwrap();
     let part = entry.finish();

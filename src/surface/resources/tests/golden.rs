@@ -260,7 +260,7 @@ fn hot_and_cold_are_what_the_settings_say() {
 /// A process with one fact of each kind.
 struct Known;
 
-impl ServerFacts for Known {
+impl ServerStatus for Known {
     fn fact(&self, fact: ServerFactKey<'_>) -> Result<Option<Value>, String> {
         Ok(match fact {
             ServerFactKey::Client("a") => Some(json!({"hash": "a"})),
@@ -273,7 +273,7 @@ impl ServerFacts for Known {
         })
     }
 
-    fn names(&self, of: ClientOrSessionNames) -> Vec<String> {
+    fn names(&self, of: ClientOrLogNames) -> Vec<String> {
         (0..500).map(|it| format!("{of:?}{it}")).collect()
     }
 }

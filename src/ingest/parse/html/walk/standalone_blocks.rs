@@ -2,7 +2,7 @@
 
 use super::HtmlWalk;
 use crate::ingest::parse::html::dom::DomId;
-use crate::ingest::parse::html::{NODES_MAX, inline, math, preformatted, table};
+use crate::ingest::parse::html::{NODES_MAX, inline, math, preformatted, tab_separated_table};
 use crate::ingest::parse::label;
 use crate::model::tree::{ContentFormat, Node, NodeType};
 use crate::text;
@@ -22,7 +22,7 @@ impl HtmlWalk<'_, '_> {
                 self.code(id, parent);
                 continue;
             }
-            let table = table::read(self.dom, id);
+            let table = tab_separated_table::read(self.dom, id);
             let inner = self.table(id, parent, &table);
             open.extend(table.apart.iter().rev().map(|&it| (it, inner.or(parent))));
         }
@@ -56,7 +56,7 @@ impl HtmlWalk<'_, '_> {
         &mut self,
         id: DomId,
         parent: Option<usize>,
-        read: &table::HtmlTable,
+        read: &tab_separated_table::HtmlTableAsTsv,
     ) -> Option<usize> {
         let span = self.dom.span(id);
         for caption in &read.captions {

@@ -4,13 +4,13 @@ use serde_json::{Map, Value, json};
 
 use super::{OperationOutcome, SUMMARY_CHARS_MAX, details};
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
-use crate::memory::knowledge::changeset_context::ChangesetContext;
+use crate::memory::knowledge::changeset_application_state::ChangesetContext;
 use crate::memory::knowledge::entity_resolution::{
     mentioned, named_as, topic_field, topic_named, with_names,
 };
-use crate::memory::knowledge::node_writes::{KnowledgeNode, add_edge, edge, set_node};
-use crate::memory::knowledge::operations::lifecycle::ID_CHARS_MAX;
-use crate::memory::knowledge::stated_facts::reword_stated_fact;
+use crate::memory::knowledge::fact_of_episode::reword_stated_fact;
+use crate::memory::knowledge::node_writes::{StoredKnowledgeNode, add_edge, edge, set_node};
+use crate::memory::knowledge::operations::processed_and_pinned::ID_CHARS_MAX;
 use crate::memory::typed::{UpdateRequest, rewrite};
 use crate::model::entity_extraction::name_key;
 use crate::model::identity::NodeId;
@@ -69,7 +69,7 @@ fn change(
     changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
     given: &ArgumentObject<'_>,
-    mut node: KnowledgeNode,
+    mut node: StoredKnowledgeNode,
 ) -> KnowledgeResult<OperationOutcome> {
     let now = changeset.now;
     let chars_max =
@@ -134,7 +134,7 @@ fn change(
 /// Returns the new values of fields that need no look-up.
 fn new_values(
     given: &ArgumentObject<'_>,
-    node: &KnowledgeNode,
+    node: &StoredKnowledgeNode,
     kinds: &[&str],
 ) -> KnowledgeResult<Map<String, Value>> {
     let mut fields = details(given)?;
@@ -176,7 +176,7 @@ fn new_values(
 }
 
 /// Returns the edges of an episode with other mentions.
-fn with_mentions(node: &KnowledgeNode, mentions: &[NodeId]) -> Value {
+fn with_mentions(node: &StoredKnowledgeNode, mentions: &[NodeId]) -> Value {
     let known = node.fields.get("links").and_then(Value::as_array).into_iter().flatten();
     let mut linked = Map::new();
     known.filter(|it| it["type"] != "mentions").for_each(|it| add_edge(&mut linked, it.clone()));
@@ -189,7 +189,7 @@ fn update_memory(
     changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
     given: &ArgumentObject<'_>,
-    node: &KnowledgeNode,
+    node: &StoredKnowledgeNode,
 ) -> KnowledgeResult<OperationOutcome> {
     let mut arguments = Map::new();
     for (name, value) in given.members().iter().filter(|(it, _)| !OF_ALL.contains(&it.as_str())) {

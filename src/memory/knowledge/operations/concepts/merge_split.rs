@@ -13,16 +13,16 @@ use super::{
     OperationOutcome, SOURCES_MAX, SUMMARY_CHARS_MAX, concept_of, confidence_of, same_title,
 };
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
-use crate::memory::knowledge::changeset_context::ChangesetContext;
+use crate::memory::knowledge::changeset_application_state::ChangesetContext;
 use crate::memory::knowledge::conflict_writes::is_open;
 use crate::memory::knowledge::contradicting_facts::{FactSubject, add_key, subject_of_cluster};
 use crate::memory::knowledge::entity_resolution::with_names;
 use crate::memory::knowledge::node_writes::{
-    KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, find_node,
+    BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_edge, add_node, edge, find_node,
     set_fields, set_node,
 };
 use crate::memory::knowledge::operations::edges::NOTE_CHARS_MAX;
-use crate::memory::knowledge::operations::lifecycle::ID_CHARS_MAX;
+use crate::memory::knowledge::operations::processed_and_pinned::ID_CHARS_MAX;
 use crate::model::entity_extraction::name_key;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::knowledge::{FACT_CLUSTER, TITLE_CHARS_MAX};
@@ -70,16 +70,16 @@ pub(in crate::memory::knowledge::operations) fn merge(
 pub(in crate::memory::knowledge::operations) fn merge_one(
     changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
-    mut from: KnowledgeNode,
+    mut from: StoredKnowledgeNode,
     (into, note): (NodeId, Option<&str>),
 ) -> KnowledgeResult<()> {
     let now = changeset.now;
     let gone = || crate::memory::typed::MemoryError::invalid("`into` is gone");
     // The edges of the target are among those that change.
     redirect(changeset, batch, from.id(), into)?;
-    let mut target = KnowledgeNode::of(batch.find(into)?.ok_or_else(gone)?)?;
+    let mut target = StoredKnowledgeNode::of(batch.find(into)?.ok_or_else(gone)?)?;
     let subject = subject_of_cluster(batch, &target)?;
-    for mut child in KnowledgeNode::all(batch.children_of(from.record.key)?)? {
+    for mut child in StoredKnowledgeNode::all(batch.children_of(from.record.key)?)? {
         let place = batch.last_place(None, Some(target.record.key))?;
         batch.move_to(&child.record, place)?;
         // From now on it is a fact about the subject of its new cluster, too.
@@ -127,7 +127,7 @@ pub(in crate::memory::knowledge::operations) fn merge_one(
 fn merge_clusters(
     changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
-    entity: &KnowledgeNode,
+    entity: &StoredKnowledgeNode,
 ) -> KnowledgeResult<()> {
     let mut clusters = FactSubject::of(entity).find_clusters(batch)?;
     clusters.retain(|it| it.text("kind") == Some(FACT_CLUSTER));
@@ -147,7 +147,7 @@ fn redirect(
     from: NodeId,
     to: NodeId,
 ) -> KnowledgeResult<()> {
-    for mut source in KnowledgeNode::all(batch.with_any_edge_to(from)?)? {
+    for mut source in StoredKnowledgeNode::all(batch.with_any_edge_to(from)?)? {
         if source.id() == to {
             // It would lead to itself.
             let drop_own = |fields: &mut Map<String, Value>| {
@@ -225,13 +225,13 @@ pub(in crate::memory::knowledge::operations) fn split(
         by_source.insert(changeset.node(batch, given, "assign", source)?.id().to_string(), part);
     }
     let assignment = SplitPartAssignment { by_source, n_parts: parts.len() };
-    let mut sources = KnowledgeNode::all(batch.with_any_edge_to(whole.id())?)?;
+    let mut sources = StoredKnowledgeNode::all(batch.with_any_edge_to(whole.id())?)?;
     // A conflict that has ended goes on telling of the whole.
     sources.retain(|it| !it.is_a(NodeType::Conflict) || is_open(it));
     let facts = batch.children_of(whole.record.key)?;
     let episodes = sources.iter().filter(|it| it.is_a(NodeType::Episode));
     let missing: Vec<String> = episodes
-        .map(KnowledgeNode::id)
+        .map(StoredKnowledgeNode::id)
         .chain(facts.iter().map(|it| it.id))
         .map(|it| it.to_string())
         .filter(|it| !assignment.by_source.contains_key(it))
@@ -241,10 +241,11 @@ pub(in crate::memory::knowledge::operations) fn split(
         return Err(given.refuse("assign", why).about(&missing[0]));
     }
     let mut outcome = OperationOutcome::of(whole.id());
-    let mut made: Vec<KnowledgeNode> = Vec::with_capacity(parts.len());
+    let mut made: Vec<StoredKnowledgeNode> = Vec::with_capacity(parts.len());
     for (nth, part) in parts.iter().enumerate() {
-        let is_support =
-            |it: &&KnowledgeNode| it.is_a(NodeType::Episode) && assignment.is_of(it.id(), nth);
+        let is_support = |it: &&StoredKnowledgeNode| {
+            it.is_a(NodeType::Episode) && assignment.is_of(it.id(), nth)
+        };
         let n_sources = sources.iter().filter(is_support).count();
         outcome.collisions.extend(same_title(batch, &part.title)?);
         let own = links_of(&whole).filter(|it| assignment.is_of_text(&it["to"], nth)).cloned();
@@ -285,7 +286,7 @@ impl SplitPartAssignment {
     }
 }
 
-fn links_of(node: &KnowledgeNode) -> impl Iterator<Item = &Value> {
+fn links_of(node: &StoredKnowledgeNode) -> impl Iterator<Item = &Value> {
     node.fields.get("links").and_then(Value::as_array).into_iter().flatten()
 }
 
@@ -293,8 +294,8 @@ fn links_of(node: &KnowledgeNode) -> impl Iterator<Item = &Value> {
 fn turn_edges(
     changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
-    (whole, sources): (&KnowledgeNode, &mut [KnowledgeNode]),
-    (assignment, made): (&SplitPartAssignment, &[KnowledgeNode]),
+    (whole, sources): (&StoredKnowledgeNode, &mut [StoredKnowledgeNode]),
+    (assignment, made): (&SplitPartAssignment, &[StoredKnowledgeNode]),
 ) -> KnowledgeResult<()> {
     let id = whole.id().to_string();
     let parts_of =
@@ -340,9 +341,9 @@ const INHERITED: &[&str] =
 fn add_part(
     changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
-    whole: &KnowledgeNode,
+    whole: &StoredKnowledgeNode,
     (part, n_sources, note, links): (&SplitPart, usize, Option<&str>, Vec<Value>),
-) -> KnowledgeResult<KnowledgeNode> {
+) -> KnowledgeResult<StoredKnowledgeNode> {
     let mut fields = Map::new();
     for key in INHERITED {
         fields.insert((*key).to_owned(), whole.fields.get(*key).cloned().into());
@@ -362,6 +363,7 @@ fn add_part(
         token_count: tokens::count(&part.summary),
         fields,
     };
-    let below = whole.record.place.parent.map_or(NewNodeParent::Bucket(&[]), NewNodeParent::Node);
+    let below =
+        whole.record.place.parent.map_or(BucketOrParentNode::Bucket(&[]), BucketOrParentNode::Node);
     add_node(batch, new, below, changeset.now)
 }

@@ -1,0 +1,248 @@
+//! Settlement at the end of a write: conflicts follow what the write did to their statements.
+//!
+//! Current facts that contradict each other are contested, however they came to stand side by side:
+//! restored, merged, imported. A conflict whose statements contradict each other no more ends: with
+//! the write that changed them, or, where the time of one has run out, with the next write.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::conflict_writes::{
+    ConflictEnd, DISPUTES, end_conflict, is_open, open_conflict, statements_of,
+};
+use super::contradicting_facts::{FactSubject, are_rivals, current_facts_of, is_current_fact};
+use super::fact_writes::COMPARED_MAX;
+use super::node_writes::{StoredKnowledgeNode, find_node};
+use crate::memory::typed::MemoryError;
+use crate::model::clock::Millis;
+use crate::model::contradiction_check::StatementFeatures;
+use crate::model::entity_extraction::normal_name;
+use crate::model::identity::NodeId;
+use crate::model::kind_specs::knowledge::CONFLICT_STATES;
+use crate::model::tree::NodeType;
+use crate::store::{Batch, NodeKey, NodeRecord};
+
+/// Opens and ends conflicts after what this write did to their statements.
+pub(crate) fn settle_conflicts(batch: &mut Batch<'_>, now: Millis) -> Result<(), MemoryError> {
+    let mut changed = StoredKnowledgeNode::all(batch.changed_by_this_write(NodeType::Fact)?)?;
+    changed.retain(|it| it.has("attribute") && is_current_fact(it, now));
+    contest(batch, changed, now)?;
+    end_settled(batch, now)?;
+    end_lapsed(batch, now)
+}
+
+/// Ends a conflict that is about to be forgotten, so that it leaves no contested statement;
+/// returns it as it is then.
+pub(crate) fn release_statements(
+    batch: &mut Batch<'_>,
+    conflict: NodeRecord,
+    now: Millis,
+) -> Result<NodeRecord, MemoryError> {
+    let mut conflict = StoredKnowledgeNode::of(conflict)?;
+    if is_open(&conflict) {
+        end_conflict(batch, &mut conflict, ConflictEnd::Dismissed, None, now)?;
+    }
+    Ok(conflict.record)
+}
+
+/// Ends the open conflicts whose statements this write changed and that contradict no more.
+fn end_settled(batch: &mut Batch<'_>, now: Millis) -> Result<(), MemoryError> {
+    let conflicts = StoredKnowledgeNode::all(batch.with_edge_to_changed(DISPUTES)?)?;
+    end_of(batch, conflicts, now)
+}
+
+/// Ends the open conflicts that have run out, unless this write changes nothing.
+pub(super) fn end_lapsed(batch: &mut Batch<'_>, now: Millis) -> Result<(), MemoryError> {
+    if batch.changed_snapshot().is_none() {
+        return Ok(());
+    }
+    let conflicts = StoredKnowledgeNode::all(batch.conflicts_of_what_is_over(now)?)?;
+    end_of(batch, conflicts, now)
+}
+
+/// Ends those of some conflicts that are open and whose statements contradict no more.
+fn end_of(
+    batch: &mut Batch<'_>,
+    conflicts: Vec<StoredKnowledgeNode>,
+    now: Millis,
+) -> Result<(), MemoryError> {
+    for conflict in conflicts.into_iter().filter(is_open) {
+        let statements = statements_of(batch, &conflict)?;
+        let standing: Vec<&StoredKnowledgeNode> =
+            statements.iter().filter(|it| is_current_fact(it, now)).collect();
+        let dismissed = dismissed_among(batch, &conflict, &standing)?;
+        let is_between = |it: &&StoredKnowledgeNode| {
+            standing.iter().any(|other| {
+                let is_both = |ids: &BTreeSet<String>| {
+                    [it, other].iter().all(|one| ids.contains(&one.id().to_string()))
+                };
+                contradict(it, other) && !dismissed.iter().any(is_both)
+            })
+        };
+        if standing.iter().any(is_between) {
+            continue;
+        }
+        let end = ConflictEnd::Settled(left_over(&statements, &standing));
+        end_conflict(batch, &mut conflict.clone(), end, None, now)?;
+    }
+    Ok(())
+}
+
+/// Returns whether two statements of a conflict contradict each other: somebody said so, unless
+/// the facts show that they do not.
+fn contradict(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) -> bool {
+    let terms = |it: &StoredKnowledgeNode| {
+        ["subject", "attribute"].map(|key| it.text(key).map(normal_name))
+    };
+    let is_comparable = a.is_a(NodeType::Fact) && terms(a) == terms(b);
+    a.id() != b.id() && (!is_comparable || are_rivals(a, b))
+}
+
+/// Returns the ids of statements of a conflict between which contradictions were dismissed. Not
+/// those of a conflict that was dismissed as a whole: this one was opened by somebody since.
+fn dismissed_among(
+    batch: &Batch<'_>,
+    conflict: &StoredKnowledgeNode,
+    standing: &[&StoredKnowledgeNode],
+) -> Result<Vec<BTreeSet<String>>, MemoryError> {
+    let mut dismissed = Vec::new();
+    for statement in standing {
+        let mut conflicts =
+            StoredKnowledgeNode::all(batch.with_edge_to(statement.id(), &[DISPUTES])?)?;
+        conflicts.retain(|it| it.text("conflict") == Some(CONFLICT_STATES[2]));
+        dismissed.extend(conflicts.iter().map(|it| -> BTreeSet<String> {
+            it.linked(DISPUTES).into_iter().map(str::to_owned).collect()
+        }));
+    }
+    dismissed.retain(|ids| conflict.linked(DISPUTES).iter().any(|it| !ids.contains(*it)));
+    Ok(dismissed)
+}
+
+/// Returns the statement that is left of some, or the one that replaced all of them.
+fn left_over(
+    statements: &[StoredKnowledgeNode],
+    standing: &[&StoredKnowledgeNode],
+) -> Option<NodeId> {
+    match standing {
+        [one] => Some(one.id()),
+        [] => {
+            let by: BTreeSet<Option<&str>> =
+                statements.iter().map(|it| it.text("superseded_by")).collect();
+            let mut by = by.into_iter();
+            by.next().flatten().filter(|_| by.next().is_none()).and_then(NodeId::parse)
+        }
+        _ => None,
+    }
+}
+
+/// Opens a conflict between each of some facts and its rivals, unless there was one that is open or
+/// was dismissed.
+fn contest(
+    batch: &mut Batch<'_>,
+    changed: Vec<StoredKnowledgeNode>,
+    now: Millis,
+) -> Result<(), MemoryError> {
+    let mut subjects = FactSubjectCache::default();
+    for fact in changed {
+        let keys = subjects.keys_of(batch, &fact)?;
+        let mut rivals = current_facts_of(batch, &keys, now)?;
+        rivals.retain(|it| are_rivals(&fact, it));
+        if rivals.is_empty() {
+            continue;
+        }
+        let disputed = disputed_with(batch, fact.id())?;
+        rivals.retain(|it| !disputed.contains(&it.id().to_string()));
+        if !rivals.is_empty() {
+            // A conflict of another fact may have changed it by now.
+            rivals.extend(find_node(batch, &fact.id().to_string())?);
+            open_conflict(batch, &mut rivals, "medium", None, now)?;
+        }
+    }
+    Ok(())
+}
+
+/// The subjects of the facts of one write, by their names.
+#[derive(Default)]
+struct FactSubjectCache(BTreeMap<String, FactSubject>);
+
+impl FactSubjectCache {
+    fn of(
+        &mut self,
+        batch: &Batch<'_>,
+        fact: &StoredKnowledgeNode,
+    ) -> Result<&mut FactSubject, MemoryError> {
+        let name = fact.text("subject").unwrap_or_default();
+        Ok(match self.0.entry(name.to_owned()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(FactSubject::named(batch, name)?),
+        })
+    }
+
+    /// Returns the keys of a fact: those that it was kept with, and those by its subject's names.
+    fn keys_of(
+        &mut self,
+        batch: &Batch<'_>,
+        fact: &StoredKnowledgeNode,
+    ) -> Result<Vec<String>, MemoryError> {
+        let own = fact.fields.get("names").and_then(Value::as_array).into_iter().flatten();
+        let mut keys: Vec<String> = own.filter_map(|it| it.as_str().map(str::to_owned)).collect();
+        keys.extend(self.of(batch, fact)?.keys(fact.text("attribute").unwrap_or_default()));
+        Ok(keys)
+    }
+}
+
+/// Returns the ids of what a node has an open conflict with, or a dismissed one.
+fn disputed_with(batch: &Batch<'_>, id: NodeId) -> Result<BTreeSet<String>, MemoryError> {
+    let mut conflicts = StoredKnowledgeNode::all(batch.with_edge_to(id, &[DISPUTES])?)?;
+    conflicts.retain(|it| it.text("conflict") != Some(CONFLICT_STATES[1]));
+    Ok(conflicts.iter().flat_map(|it| it.linked(DISPUTES)).map(str::to_owned).collect())
+}
+
+/// Opens a conflict of low severity between each of some new facts without an attribute and the
+/// elder facts of its subject that have other values, unless there was one that is open or was
+/// dismissed.
+pub(super) fn contest_values(
+    batch: &mut Batch<'_>,
+    mut new: Vec<StoredKnowledgeNode>,
+    now: Millis,
+) -> Result<(), MemoryError> {
+    let all_new: BTreeSet<NodeId> = new.iter().map(StoredKnowledgeNode::id).collect();
+    new.retain(|it| !it.has("attribute") && is_current_fact(it, now));
+    let mut subjects = FactSubjectCache::default();
+    let mut known: BTreeMap<Vec<NodeKey>, Vec<(StoredKnowledgeNode, StatementFeatures)>> =
+        BTreeMap::new();
+    for fact in new {
+        let clusters = subjects.of(batch, &fact)?.find_clusters(batch)?;
+        let clusters: Vec<NodeKey> = clusters.iter().map(|it| it.record.key).collect();
+        if !known.contains_key(&clusters) {
+            let mut there =
+                StoredKnowledgeNode::all(batch.living_facts_below(&clusters, COMPARED_MAX)?)?;
+            there.retain(|it| is_current_fact(it, now));
+            let features = |it: StoredKnowledgeNode| {
+                let features = StatementFeatures::of(&it.record.content);
+                (it, features)
+            };
+            known.insert(clusters.clone(), there.into_iter().map(features).collect());
+        }
+        let words = StatementFeatures::of(&fact.record.content);
+        let there = known.get(&clusters).into_iter().flatten();
+        let is_elder = |it: &StoredKnowledgeNode| {
+            !all_new.contains(&it.id()) || it.record.key < fact.record.key
+        };
+        let others = there.filter(|(it, features)| {
+            is_elder(it) && are_rivals(&fact, it) && words.may_contradict(features)
+        });
+        let mut between: Vec<StoredKnowledgeNode> = others.map(|it| it.0.clone()).collect();
+        if !between.is_empty() {
+            let disputed = disputed_with(batch, fact.id())?;
+            between.retain(|it| !disputed.contains(&it.id().to_string()));
+        }
+        if !between.is_empty() {
+            between.push(fact);
+            open_conflict(batch, &mut between, "low", None, now)?;
+        }
+    }
+    Ok(())
+}

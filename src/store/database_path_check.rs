@@ -1,0 +1,63 @@
+//! Checks the path of a database, and what has the names of its other files, before it is opened.
+
+use std::path::Path;
+
+use super::{IfMissing, StoreError, file_identity_check, missing_wal_check};
+
+/// The suffixes of a database's other files: its log, the log's index and a rollback journal.
+pub(crate) const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// Checks the path before SQLite opens it.
+///
+/// A mistyped path creates nothing, and no log is made where others do not find it.
+pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
+    if path.as_os_str().is_empty() || path == Path::new(":memory:") {
+        return Err(StoreError::Nowhere { path: path.to_owned() });
+    }
+    let found = std::fs::metadata(path);
+    match (found, if_missing) {
+        (Ok(it), _) if it.is_dir() => {
+            Err(StoreError::Foreign { path: path.to_owned(), what: "a folder" })
+        }
+        (Ok(it), _) if !it.is_file() => {
+            Err(StoreError::Foreign { path: path.to_owned(), what: "a pipe or a device" })
+        }
+        (Ok(it), _) => {
+            check_companions(path)?;
+            file_identity_check::check_links(path, &it)
+        }
+        (Err(_), IfMissing::Refuse) => {
+            missing_wal_check::check_missing(path)?;
+            Err(StoreError::Missing { path: path.to_owned() })
+        }
+        (Err(_), IfMissing::Create) => {
+            missing_wal_check::check_missing(path)?;
+            let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+            match folder {
+                Some(folder) if !folder.is_dir() => {
+                    Err(StoreError::NoFolder { path: folder.to_owned() })
+                }
+                _ => Ok(()),
+            }
+        }
+    }
+}
+
+/// Refuses what is no regular file under the names of a database's other files: to open a pipe
+/// would wait without end.
+fn check_companions(path: &Path) -> Result<(), StoreError> {
+    let full = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    for suffix in COMPANIONS {
+        let name = missing_wal_check::with_suffix(&full, suffix);
+        match std::fs::metadata(&name) {
+            Ok(it) if it.is_dir() => {
+                return Err(StoreError::Foreign { path: name, what: "a folder" });
+            }
+            Ok(it) if !it.is_file() => {
+                return Err(StoreError::Foreign { path: name, what: "a pipe or a device" });
+            }
+            _ => (),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! Begins writes, and names the process that holds a lock where one holds it for too long.
+//!
+//! SQLite takes the locks of a database in WAL mode on bytes of the log's index. On Linux,
+//! `/proc/locks` lists the locks of all processes with the files' inodes. Elsewhere, and where the
+//! holder is in another namespace, nobody is named. The index is not opened here: closing it would
+//! drop SQLite's own locks.
+
+use std::fmt;
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::missing_wal_check::with_suffix;
+use super::{ErrorContext, StoreError};
+
+/// A lock of SQLite: its kind in the list of locks, and its bytes of the index.
+struct WalLockByteRange(&'static str, RangeInclusive<u64>);
+
+/// The lock of the process that writes.
+const WRITE_LOCK: WalLockByteRange = WalLockByteRange("WRITE", 120..=120);
+
+/// The locks of processes that read the database or a state of the log.
+const READ_LOCKS: WalLockByteRange = WalLockByteRange("READ", 123..=127);
+
+/// A process that holds a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockHolder {
+    pid: u32,
+    /// Name of its program, where the system tells.
+    program: Option<String>,
+    /// Whether it was stopped by a signal, or by a debugger.
+    is_stopped: bool,
+}
+
+impl LockHolder {
+    fn name(&self) -> String {
+        match &self.program {
+            Some(program) => format!("process {} (`{program}`)", self.pid),
+            None => format!("process {}", self.pid),
+        }
+    }
+}
+
+impl fmt::Display for LockHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LockHolder { pid, is_stopped, .. } = self;
+        f.write_str(&self.name())?;
+        match is_stopped {
+            true => write!(f, ", which is stopped, holds its lock; end it, or `kill -CONT {pid}`"),
+            false => f.write_str(" has been writing for a long time; try again later"),
+        }
+    }
+}
+
+/// Begins a transaction that writes. Where another process holds the lock for longer than the
+/// connection waits, the error names it.
+pub(crate) fn begin_write<'c>(
+    conn: &'c Connection,
+    doing: &'static str,
+) -> Result<Transaction<'c>, StoreError> {
+    let begun = Transaction::new_unchecked(conn, TransactionBehavior::Immediate).doing(doing);
+    begun.map_err(|error| match conn.path() {
+        Some(path) => name_holder(error, Path::new(path)),
+        None => error,
+    })
+}
+
+/// Returns an error with the name of the process that holds the write lock, if that is its cause.
+/// `path` is the database's without links.
+pub(crate) fn name_holder(error: StoreError, path: &Path) -> StoreError {
+    match error {
+        StoreError::Sqlite { doing, .. } if error.is_busy() => match holder_of(path, &WRITE_LOCK) {
+            Some(holder) => StoreError::Locked { doing, holder },
+            None => error,
+        },
+        error => error,
+    }
+}
+
+/// Returns a process that reads the database, as the subject of a sentence.
+pub(crate) fn reader_name(conn: &Connection) -> String {
+    match conn.path().and_then(|it| holder_of(Path::new(it), &READ_LOCKS)) {
+        Some(holder) if holder.is_stopped => format!("{}, which is stopped,", holder.name()),
+        Some(holder) => holder.name(),
+        None => "another process".to_owned(),
+    }
+}
+
+/// Returns a process that holds a lock of the database at `path`, a path without links.
+#[cfg(target_os = "linux")]
+fn holder_of(path: &Path, lock: &WalLockByteRange) -> Option<LockHolder> {
+    use std::os::unix::fs::MetadataExt;
+    let index = fs::metadata(with_suffix(path, "-shm")).ok()?;
+    let device = index.dev();
+    let file = format!(
+        "{:02x}:{:02x}:{}",
+        rustix::fs::major(device),
+        rustix::fs::minor(device),
+        index.ino()
+    );
+    let pid = holder_in(&fs::read_to_string("/proc/locks").ok()?, &file, lock)?;
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let field = |name: &str| {
+        let line = status.lines().find_map(|it| it.strip_prefix(name))?;
+        Some(line.trim().to_owned())
+    };
+    let is_stopped = field("State:").is_some_and(|it| it.starts_with(['T', 't']));
+    Some(LockHolder { pid, program: field("Name:"), is_stopped })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn holder_of(_: &Path, _: &WalLockByteRange) -> Option<LockHolder> {
+    None
+}
+
+/// Returns a process that holds a lock, given the list of locks and the index as
+/// `major:minor:inode`. A line has the form `1: POSIX  ADVISORY  WRITE 4711 fd:00:8421 120 120`;
+/// one with `->` is of a process that waits.
+#[cfg(any(target_os = "linux", test))]
+fn holder_in(
+    locks: &str,
+    index: &str,
+    WalLockByteRange(kind, bytes): &WalLockByteRange,
+) -> Option<u32> {
+    locks.lines().find_map(|line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let [_, _, _, found, pid, file, first, last] = fields[..] else { return None };
+        let (first, last) = (first.parse::<u64>().ok()?, last.parse().unwrap_or(u64::MAX));
+        let is_wanted = found == *kind && first <= *bytes.end() && *bytes.start() <= last;
+        // A process of another namespace has no number here.
+        let pid = pid.parse().ok().filter(|it| 0 < *it);
+        if is_wanted && file == index { pid } else { None }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::store::{IfMissing, busy_handler, connection};
+
+    #[test]
+    fn the_list_of_locks_names_the_writer() {
+        let locks = "\
+            1: POSIX  ADVISORY  READ  11 fd:00:8421 123 123\n\
+            2: POSIX  ADVISORY  WRITE 12 fd:00:8422 120 120\n\
+            3: POSIX  ADVISORY  WRITE 13 fd:00:8421 121 121\n\
+            4: POSIX  ADVISORY  WRITE 14 fd:00:8421 120 120\n\
+            4: -> POSIX  ADVISORY  WRITE 15 fd:00:8421 120 120\n\
+            5: FLOCK  ADVISORY  WRITE 16 fd:00:77 0 EOF\n";
+        let writer_in = |locks, index| holder_in(locks, index, &WRITE_LOCK);
+        assert_eq!(writer_in(locks, "fd:00:8421"), Some(14));
+        assert_eq!(writer_in(locks, "fd:00:77"), Some(16));
+        assert_eq!(writer_in(locks, "fd:00:99"), None);
+        assert_eq!(writer_in("1: POSIX ADVISORY WRITE -1 fd:00:7 120 120", "fd:00:7"), None);
+        assert_eq!(writer_in("nonsense\n\n1: POSIX", "fd:00:7"), None);
+    }
+
+    #[test]
+    fn the_list_of_locks_names_a_reader() {
+        let locks = "\
+            1: POSIX  ADVISORY  READ  11 fd:00:8421 128 128\n\
+            2: POSIX  ADVISORY  READ  12 fd:00:8421 122 122\n\
+            3: POSIX  ADVISORY  WRITE 13 fd:00:8421 120 120\n\
+            4: POSIX  ADVISORY  READ  14 fd:00:8421 125 125\n";
+        assert_eq!(holder_in(locks, "fd:00:8421", &READ_LOCKS), Some(14));
+        assert_eq!(holder_in(locks, "fd:00:8422", &READ_LOCKS), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn whoever_writes_for_too_long_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap().join("m.db");
+        let one = connection::open_writer(&path, IfMissing::Create).unwrap();
+        let mut two = connection::open_writer(&path, IfMissing::Refuse).unwrap();
+        busy_handler::set_busy_timeout(&mut two, Duration::from_millis(2)).unwrap();
+        let held = begin_write(&one, "begin a write").unwrap();
+        let error = begin_write(&two, "begin a write").unwrap_err();
+        assert!(error.is_busy() && error.is_outside());
+        let holder = format!("cannot begin a write: process {} (`", std::process::id());
+        let error = error.to_string();
+        assert!(error.starts_with(&holder), "{error}");
+        assert!(error.ends_with("has been writing for a long time; try again later"), "{error}");
+        drop(held);
+        begin_write(&two, "begin a write").unwrap();
+    }
+
+    #[test]
+    fn a_stopped_writer_is_called_so() {
+        let holder = LockHolder { pid: 7, program: Some("remindb".to_owned()), is_stopped: true };
+        expect_test::expect![[
+            r#"process 7 (`remindb`), which is stopped, holds its lock; end it, or `kill -CONT 7`"#
+        ]]
+        .assert_eq(&holder.to_string());
+    }
+}
