@@ -21,7 +21,7 @@ use crate::store::NodeKey;
 use crate::store::reader::{MatchedNode, NodeFilter, NodeSummary, Reader};
 
 /// Nodes that are ranked for a question of many words; further matches are ignored.
-pub(super) const CANDIDATES_MAX: usize = 200;
+const CANDIDATES_MAX: usize = 200;
 /// Nodes that are ranked for any other question. Its words leave few ways to match, and the nodes
 /// that follow have one of its common words.
 const CANDIDATES_OF_FEW_WORDS_MAX: usize = 160;
@@ -101,16 +101,18 @@ impl RankedHits {
     }
 }
 
-/// Returns the hits of a query, best first, at most `limit`, of which `n_fitting` may be shown.
+/// Returns the hits of a query, best first, at most `limit` where there is one, of which
+/// `n_fitting` may be shown.
 pub(super) fn ranked_hits(
     reader: &Reader,
     (query, asked, meaning): (&str, &ParsedQuery, Option<&QueryVector>),
     filter: NodeFilter<'_>,
-    (limit, n_fitting): (usize, usize),
+    (limit, n_fitting): (Option<usize>, usize),
     now: Millis,
 ) -> Result<RankedHits, Error> {
     let dates = asked_dates(query, now);
-    let (mut matches, are_of_words) = matches(reader, (asked, &dates), filter)?;
+    let n_max = candidates_max(asked, limit);
+    let (mut matches, are_of_words) = matches(reader, (asked, &dates), filter, n_max)?;
     let meant = meaning.filter(|_| are_of_words);
     let near = meant.map(|it| nearest_in_meaning(reader, it, &filter)).transpose()?;
     let near = near.unwrap_or_default();
@@ -158,13 +160,13 @@ pub(super) fn ranked_hits(
     let mut ranked = rank::rank_candidates(&candidates, &relevance);
     put_replacements_first(reader, &candidates, &mut ranked, now)?;
     let n_ranked = ranked.len();
-    ranked.truncate(limit.min(n_fitting));
+    ranked.truncate(limit.map_or(n_fitting, |it| it.min(n_fitting)));
     let hits = hits(reader, &ranked, &candidates, &shares)?;
     Ok(RankedHits {
         hits,
         n_unread: n_ranked - ranked.len(),
         n_matches: matches.len(),
-        has_more_matches: candidates_max(asked) <= matches.len(),
+        has_more_matches: n_max <= matches.len(),
         is_answered: true,
     })
 }
@@ -370,13 +372,13 @@ fn candidate<'a>(
     }
 }
 
-/// Returns the number of nodes that are ranked for a question; an expression has all of them.
-fn candidates_max(asked: &ParsedQuery) -> usize {
-    let subjects = asked.terms.iter().filter(|it| it.role == QuestionTermRole::Subject).count();
-    match asked.expression.is_none() && subjects <= FEW_WORDS_MAX {
-        true => CANDIDATES_OF_FEW_WORDS_MAX,
-        false => CANDIDATES_MAX,
-    }
+/// Returns the number of nodes that are ranked: fewer for a question of few words, if that many are
+/// not asked for.
+fn candidates_max(asked: &ParsedQuery, limit: Option<usize>) -> usize {
+    let n_words = asked.terms.iter().filter(|it| it.role == QuestionTermRole::Subject).count();
+    let is_short = asked.expression.is_none() && n_words <= FEW_WORDS_MAX;
+    let is_enough = limit.is_none_or(|it| it <= CANDIDATES_OF_FEW_WORDS_MAX);
+    if is_short && is_enough { CANDIDATES_OF_FEW_WORDS_MAX } else { CANDIDATES_MAX }
 }
 
 /// Returns the matches of the expression if the query is one, else those of its words and dates.
@@ -385,8 +387,8 @@ fn matches(
     reader: &Reader,
     (asked, dates): (&ParsedQuery, &[AskedDate]),
     filter: NodeFilter<'_>,
+    n_max: usize,
 ) -> Result<(Vec<NodeMatch>, bool), Error> {
-    let n_max = candidates_max(asked);
     if let Some(text) = &asked.expression
         && let Some(found) = candidates::match_expression(reader, text, filter, n_max)?
     {

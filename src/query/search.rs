@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::budget_filling::{AnswerBuilder, FinishedAnswer, TruncationMode};
 use super::query_parser::{self, ParsedQuery};
-use super::ranked_hits::{CANDIDATES_MAX, RankedHits, SearchHit, ranked_hits};
+use super::ranked_hits::{RankedHits, SearchHit, ranked_hits};
 use super::{
     AccessKind, Answer, Error, OutputFormat, QueryOptions, block_facts, budget_enforcement,
     excerpt, facts, hundredths,
@@ -80,10 +80,7 @@ pub(super) fn search(
 ) -> Result<Answer, Error> {
     check_filter(&query.filter)?;
     let asked = query_parser::parse_query(query.query);
-    let limit = query.limit.unwrap_or(match options.budget {
-        Some(_) => CANDIDATES_MAX,
-        None => LIMIT_DEFAULT,
-    });
+    let limit = query.limit.or(options.budget.is_none().then_some(LIMIT_DEFAULT));
     let n_fitting = max.map_or(usize::MAX, |it| (it / HIT_TOKENS_MIN) as usize + 1);
     let mut found = ranked_hits(
         reader,

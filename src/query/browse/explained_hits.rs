@@ -53,7 +53,7 @@ pub(crate) fn search_document(
     let reply = answer(reader, &search, &options)?;
     let shown: Vec<NodeKey> = reply.shown.iter().map(|it| it.0).collect();
     let parsed = query_parser::parse_query(query);
-    let limits = (HITS_MAX.max(shown.len()), HITS_MAX.max(shown.len()));
+    let limits = (None, HITS_MAX.max(shown.len()));
     let found = ranked_hits(reader, (query, &parsed, None), filter, limits, now)?;
     let (kept, left_out): (Vec<&SearchHit>, Vec<&SearchHit>) =
         found.hits.iter().partition(|it| shown.contains(&it.head.key));

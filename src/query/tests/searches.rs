@@ -192,6 +192,30 @@ fn hits_beyond_the_limit_are_counted() {
     assert_eq!(found(&reader, &query).get("left_out"), None);
 }
 
+#[test]
+fn a_question_of_few_words_ranks_fewer_matches_unless_more_are_asked_for() {
+    let mut sketch = TestMemoryBuilder::new();
+    sketch.file("a.md");
+    for nth in 0..250 {
+        sketch.node(
+            0,
+            "text",
+            &format!("The lease of boat {nth} ends in the small northern harbour."),
+        );
+    }
+    let reader = sketch.done();
+    let ranked = |query: SearchQuery<'_>| {
+        let found = found(&reader, &query);
+        (found["matches"].clone(), found["more_matches"].clone())
+    };
+    assert_eq!(ranked(label("lease of a boat")), (json!(160), json!(true)));
+    assert_eq!(ranked(label("lease ends small northern harbour")), (json!(200), json!(true)));
+    assert_eq!(ranked(label("lease OR boat")), (json!(200), json!(true)));
+    let query = SearchQuery { limit: Some(180), ..label("lease of a boat") };
+    assert_eq!(ranked(query), (json!(200), json!(true)));
+    assert_eq!(ranked(label("17")), (json!(1), json!(false)));
+}
+
 const TALK: &str = "
 = talk.md
 heading Session 1: 8 May, 2023
