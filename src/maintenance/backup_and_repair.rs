@@ -24,6 +24,13 @@ pub(crate) fn repair(
     if found.status() != CheckStatus::Fail {
         return Ok(found);
     }
+    if let Some(objects) = doctor::displaced_table(path)? {
+        return Err(TransferError::Refused(format!(
+            "{objects}: a foreign table may be the missing one with its rows, so nothing was \
+             changed; {}",
+            doctor::last_resort(path)
+        )));
+    }
     let backup = backup_of(path, now);
     transfer::backup_as_is(path, &backup)?;
     announce(&backup);

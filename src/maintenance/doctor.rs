@@ -23,7 +23,7 @@ pub(crate) use repairs::{
     READ_AGAIN, RepairOutcomes, last_resort, repair_failed, rewrite_fingerprint, unrepaired,
 };
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
-pub(crate) use schema_objects::{SCHEMA_OBJECTS, drop_foreign_objects};
+pub(crate) use schema_objects::{SCHEMA_OBJECTS, displaced_table, drop_foreign_objects};
 use serde_json::{Value, json};
 
 use crate::model::identity::ContentHash;

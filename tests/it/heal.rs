@@ -5,6 +5,7 @@
 
 mod altered_nodes;
 mod damaged_rows;
+mod damaged_schema;
 
 use std::fs;
 use std::path::PathBuf;

@@ -9,7 +9,7 @@ use crate::store::commit_outcome::commit;
 use crate::store::schema::comparison::{
     self, SchemaDifference, SchemaDifferenceKind, SchemaObject, differences, listed,
 };
-use crate::store::schema::version;
+use crate::store::schema::{newest, version};
 use crate::store::{ErrorContext, PreparedStatements, StoreError, connection};
 
 /// The check's name in reports.
@@ -35,6 +35,19 @@ pub(super) fn spoil_reading(conn: &Connection) -> Result<bool, StoreError> {
             && matches!(it.object.kind.as_str(), "table" | "view")
     };
     Ok(differences(conn, version(conn)?)?.iter().any(spoils))
+}
+
+/// Returns the differences of a memory that lacks a table and has a foreign one, which may be the
+/// lacking one with its rows: one altered bit of its name suffices.
+pub(crate) fn displaced_table(path: &Path) -> Result<Option<String>, StoreError> {
+    let conn = connection::open_to_examine(path)?;
+    let found = differences(&conn, version(&conn)?)?;
+    let has = |difference, is_kind: fn(&str) -> bool| {
+        found.iter().any(|it| it.difference == difference && is_kind(&it.object.kind))
+    };
+    let is_displaced = has(SchemaDifferenceKind::Missing, |kind| kind == "table")
+        && has(SchemaDifferenceKind::Foreign, |kind| !matches!(kind, "index" | "trigger" | "view"));
+    Ok(is_displaced.then(|| listed(&found)))
 }
 
 /// Drops the foreign objects, and the altered ones that can be made again. Nothing of the schema
@@ -94,7 +107,7 @@ fn next_to_drop(conn: &Connection, kind: &str) -> Result<Option<SchemaObject>, S
 /// Makes the missing indexes, triggers and views of the newest schema. A missing table stays so:
 /// an empty one would hide that its rows are lost.
 pub(super) fn make_missing(conn: &Connection) -> Result<(), StoreError> {
-    let statements = comparison::statements()?;
+    let statements = comparison::statements(newest())?;
     let mut missing = differences(conn, version(conn)?)?;
     missing
         .retain(|it| it.object.kind != "table" && it.difference == SchemaDifferenceKind::Missing);

@@ -7,6 +7,7 @@
 
 mod damaged_table_reader;
 mod header_schema_transplant;
+mod table_definitions;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -62,6 +63,16 @@ pub(crate) fn salvage(
             losses.push("the list of tables: that of a new memory was taken".to_owned());
             header_schema_transplant::graft(copy.path(), draft.path(), TransplantedPart::Schema)
                 .on("read", damaged)?;
+            open(copy.path(), damaged)?
+        }
+    };
+    let from = match table_definitions::restore(&from)?.as_slice() {
+        [] => from,
+        restored => {
+            losses.extend(
+                restored.iter().map(|it| format!("the list of tables: `{it}` was altered")),
+            );
+            drop(from);
             open(copy.path(), damaged)?
         }
     };

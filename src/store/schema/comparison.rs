@@ -125,12 +125,12 @@ pub(crate) fn differences(
     Ok(found.iter().filter_map(differs).chain(missing).collect())
 }
 
-/// Returns the SQL that makes each object of the newest schema.
-pub(crate) fn statements() -> Result<BTreeMap<SchemaObject, String>, StoreError> {
+/// Returns the SQL that makes each object of a schema version.
+pub(crate) fn statements(version: i64) -> Result<BTreeMap<SchemaObject, String>, StoreError> {
     const STATEMENTS: &str = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL";
     let read = |row: &Row<'_>| Ok((read_object(row)?, row.get(2)?));
     let rows: Vec<(SchemaObject, String)> =
-        model_database(newest())?.rows(STATEMENTS, [], read, "read the schema")?;
+        model_database(version)?.rows(STATEMENTS, [], read, "read the schema")?;
     Ok(rows.into_iter().collect())
 }
 

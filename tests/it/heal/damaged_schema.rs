@@ -1,0 +1,76 @@
+//! Tests bytes of the list of tables that were altered by no program.
+
+use std::fs;
+
+use super::{memory, tamper};
+
+/// Sets of one row of the list, by the table whose row it is.
+const ALTERED: [(&str, &str); 10] = [
+    ("node", "name = 'Node'"),
+    ("node", "name = 'oode'"),
+    ("node", "name = CAST(x'ee6f6465' AS TEXT)"),
+    ("node", "tbl_name = 'Node'"),
+    ("node", "sql = replace(sql, 'TABLE node', 'TABLE Node')"),
+    ("node", "sql = replace(sql, 'TABLE node', 'TABLE oode')"),
+    ("node", "sql = replace(sql, 'label ', 'lable ')"),
+    ("node", "type = 'Table'"),
+    ("diff", "name = 'Diff'"),
+    ("facet", "name = 'Facet'"),
+];
+
+#[test]
+fn a_table_whose_name_was_altered_keeps_its_rows_and_is_salvaged() {
+    let sound = memory();
+    sound.ok(["remember", "--type", "core", "Ana is on call.", "--db", "m.db"]);
+    fs::rename(sound.path("m.db"), sound.path("sound.db")).unwrap();
+    let folder = &sound;
+    let rows = |db: &str, table: &str| -> i64 {
+        let count = format!("SELECT count(*) FROM {table}");
+        folder.database(db).query_row(&count, [], |row| row.get(0)).unwrap()
+    };
+    for (table, altered) in ALTERED {
+        fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
+        tamper(
+            folder,
+            &format!(
+                "PRAGMA writable_schema = ON;
+                 UPDATE sqlite_schema SET {altered} WHERE type = 'table' AND name = '{table}'"
+            ),
+        );
+        let before = fs::read(folder.path("m.db")).unwrap();
+        let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
+        if fixed.code != Some(0) {
+            let advice = "remindb salvage";
+            assert!(fixed.transcript().contains(advice), "{altered}: {}", fixed.transcript());
+        }
+        fs::write(folder.path("m.db"), before).unwrap();
+        let salvaged = folder.ok(["salvage", "m.db", "--out", "new.db"]);
+        let named = format!("- the list of tables: `{table}` was altered\n");
+        assert!(salvaged.contains(&named), "{altered}: {salvaged}");
+        assert!(!salvaged.contains("is gone"), "{altered}: {salvaged}");
+        folder.assert_healthy("new.db");
+        for table in ["node", "diff", "blob", "facet", "snapshot"] {
+            assert_eq!(rows("new.db", table), rows("sound.db", table), "{altered}: {table}");
+        }
+        fs::remove_file(folder.path("new.db")).unwrap();
+    }
+}
+
+#[test]
+fn a_repair_drops_no_foreign_table_while_one_of_ours_is_missing() {
+    let folder = memory();
+    tamper(&folder, "PRAGMA legacy_alter_table = ON; ALTER TABLE diff RENAME TO notes");
+    let before = fs::read(folder.path("m.db")).unwrap();
+    let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
+    assert_eq!(fixed.code, Some(2), "{}", fixed.transcript());
+    assert!(
+        fixed.stderr.contains("foreign table `notes`")
+            && fixed
+                .stderr
+                .contains("missing table `diff`: a foreign table may be the missing one")
+            && fixed.stderr.contains("nothing was changed; restore a backup, or read what can"),
+        "{}",
+        fixed.stderr
+    );
+    assert_eq!(fs::read(folder.path("m.db")).unwrap(), before);
+}
