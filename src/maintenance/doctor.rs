@@ -5,6 +5,7 @@
 //! it in a temporary table gets that command.
 
 mod altered_states;
+mod broken_fields;
 mod file_paths;
 mod invalid_utf8_texts;
 mod next_keys_single_rows;

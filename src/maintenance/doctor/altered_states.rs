@@ -7,10 +7,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use super::broken_fields::{self, TASK_METADATA};
 use crate::model::fields::CanonicalFields;
 use crate::model::identity::ContentHash;
 use crate::model::memory_fingerprint::{NodeState, term_of_node};
@@ -23,9 +23,6 @@ use crate::text::{
 
 /// The column of labels.
 const LABEL: &str = "label";
-
-/// The field of tasks that has fields of its own in the index.
-const TASK_METADATA: &str = "task_metadata";
 
 /// Earlier labels and fields of a node that are tried, the newest ones.
 const VERSIONS_MAX: u32 = 16;
@@ -155,9 +152,11 @@ fn add_hypotheses(
     let fields_now = given.map(|it| it.1.as_ref());
     let earlier = earlier_versions(conn, &node.state.id)?;
     let mut fields = earlier_fields(fields_now, &earlier);
-    if let Some(it) = fields_now.and_then(object_of) {
-        fields.extend(indexed_fields(conn, node.key, &it)?);
-    }
+    fields.extend(match fields_now.map(|it| (it, object_of(it))) {
+        Some((_, Some(object))) => indexed_fields(conn, node.key, &object)?,
+        Some((broken, None)) => unbroken_fields(conn, node.key, broken, &earlier)?,
+        None => BTreeSet::new(),
+    });
     let sentence = fold_and_truncate(first_sentence(&fold_whitespace(content)), LABEL_CHARS_MAX);
     let labels = [label_of_text(content), sentence].into_iter();
     let labels = labels.chain(earlier.iter().map(|it| it.0.clone()));
@@ -220,17 +219,8 @@ fn indexed_fields(
     node: i64,
     present: &Map<String, Value>,
 ) -> Result<BTreeSet<Option<String>>, StoreError> {
-    const INDEXED: &str = "SELECT key, value FROM facet WHERE node = ?1";
-    let read = |row: &Row<'_>| {
-        let value = match row.get_ref(1)? {
-            ValueRef::Integer(it) => json!(it),
-            other => json!(other.as_str().ok()),
-        };
-        Ok((row.get(0)?, value))
-    };
-    let indexed: Vec<(String, Value)> = conn.rows(INDEXED, [node], read, "read the facets")?;
     let mut fields = BTreeSet::new();
-    for (key, value) in indexed {
+    for (key, value) in broken_fields::facets(conn, node)? {
         fields.insert(with_value(present, &key, Some(&value)));
         if let Some(within) = present.get(TASK_METADATA).and_then(Value::as_object) {
             let within = with_value(within, &key, Some(&value)).as_deref().and_then(object_of);
@@ -238,6 +228,21 @@ fn indexed_fields(
             fields.insert(with_value(present, TASK_METADATA, within.as_ref()));
         }
     }
+    // A key that was altered is one value too many, and one too few.
+    fields.extend(broken_fields::indexed(conn, node)?.map(Some));
+    Ok(fields)
+}
+
+/// Returns what fields may have been that are no object any more.
+fn unbroken_fields(
+    conn: &Connection,
+    node: i64,
+    broken: &str,
+    earlier: &[(String, Option<String>)],
+) -> Result<BTreeSet<Option<String>>, StoreError> {
+    let mut fields: BTreeSet<Option<String>> = earlier.iter().map(|it| it.1.clone()).collect();
+    fields.extend(broken_fields::one_byte_versions(broken).into_iter().map(Some));
+    fields.extend(broken_fields::indexed(conn, node)?.map(Some));
     Ok(fields)
 }
 

@@ -9,9 +9,9 @@ use std::path::Path;
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    CHECKS, SCHEMA_OBJECTS, altered_states, compute_state_fingerprint, count, file_paths,
-    invalid_utf8_texts, next_keys_single_rows, number_ranges, run, schema_objects, text_hashes,
-    typed_nodes,
+    CHECKS, SCHEMA_OBJECTS, altered_states, broken_fields, compute_state_fingerprint, count,
+    file_paths, invalid_utf8_texts, next_keys_single_rows, number_ranges, run, schema_objects,
+    text_hashes, typed_nodes,
 };
 use crate::model::clock::Millis;
 use crate::model::heat;
@@ -65,7 +65,7 @@ const FIXES: &[(&str, RepairFn)] = &[
     ("heat_rows", |conn, _| quiet(give_heat(conn))),
     ("history_rows", |conn, _| complete_history(conn)),
     ("references", |conn, _| quiet(links::read_again(conn))),
-    ("fields", |conn, _| quiet(typed_nodes::rewrite_fields(conn))),
+    ("fields", |conn, _| broken_fields::repair(conn)),
     ("facets", |conn, _| quiet(typed_nodes::rebuild_facets(conn))),
     ("typed_edges", |conn, _| quiet(typed_nodes::rebuild_typed_edges(conn))),
     ("fingerprint", adopt_state),

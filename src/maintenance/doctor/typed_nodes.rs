@@ -3,17 +3,18 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row};
 use serde_json::Value;
 
 use super::{CheckStatus, count, first, verdict};
-use crate::model::fields::{CanonicalFields, CanonicalFieldsError};
+use crate::model::fields::CanonicalFields;
 use crate::model::kind_specs::{KindSpec, is_view_name};
 use crate::model::tree::NodeType;
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
 /// Reads the fields of all typed nodes.
-const FIELDS: &str = "SELECT key, id, node_type, fields FROM node WHERE fields IS NOT NULL";
+pub(super) const FIELDS: &str =
+    "SELECT key, id, node_type, fields FROM node WHERE fields IS NOT NULL";
 
 /// Reads the fields of all nodes: they must be canonical, and should be valid for the node's kind.
 pub(super) fn fields(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
@@ -44,24 +45,6 @@ pub(super) fn fields(conn: &Connection, _: &Path) -> Result<(CheckStatus, String
     }
     let bad = format!("{} of {n} nodes have broken fields: {}", broken.len(), first(&broken));
     Ok(verdict(broken.is_empty(), format!("{n} nodes have sound fields"), bad))
-}
-
-/// Brings fields into canonical form; what is no object is taken away.
-pub(super) fn rewrite_fields(conn: &Connection) -> Result<(), StoreError> {
-    const SET: &str = "UPDATE node SET fields = ?2 WHERE key = ?1";
-    let mut query = conn.prepare(FIELDS).doing("read the fields")?;
-    let rows =
-        query.query_map([], |row| Ok((row.get(0)?, row.get(3)?))).doing("read the fields")?;
-    let all: Vec<(i64, String)> = rows.collect::<Result<_, _>>().doing("read the fields")?;
-    for (key, text) in all {
-        if CanonicalFields::parse(&text) == Err(CanonicalFieldsError::NotCanonical) {
-            let fields = CanonicalFields::parse_loosely(&text).ok().map(|it| it.to_string());
-            conn.execute(SET, params![key, fields]).doing("rewrite fields")?;
-        } else if CanonicalFields::parse(&text).is_err() {
-            conn.execute(SET, params![key, None::<String>]).doing("remove broken fields")?;
-        }
-    }
-    Ok(())
 }
 
 /// Compares the index of facets with what the fields say.

@@ -9,12 +9,13 @@ mod damaged_table_reader;
 mod header_schema_transplant;
 mod table_definitions;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::{fs, io};
 
 use header_schema_transplant::TransplantedPart;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Row, params, params_from_iter};
 
 use super::atomic_file::{AtomicFile, IfExists};
 use super::transferred_tables::{OnConflict, TRANSFERRED_TABLES, TableSchema};
@@ -78,6 +79,7 @@ pub(crate) fn salvage(
     };
     let tx = conn.transaction().doing("begin to salvage")?;
     let n_read = read_all(&from, &tx, &mut losses, progress)?;
+    copy_facets(&from, &tx)?;
     tx.commit().doing("commit the rescued rows")?;
     if n_read.get("node").is_none_or(|n| *n == 0) && n_read.get("blob").is_none_or(|n| *n == 0) {
         let what = format!(
@@ -178,6 +180,27 @@ fn read_all(
     Ok(n_read)
 }
 
+/// Takes over the index of fields, which has values of fields that were altered.
+fn copy_facets(from: &Connection, to: &Connection) -> Result<(), StoreError> {
+    const FACETS: &str = "SELECT key, value, node FROM facet";
+    const DROP: &str = "DELETE FROM facet WHERE node = ?1";
+    const ADD: &str = "
+        INSERT OR IGNORE INTO facet (key, value, node)
+        SELECT ?1, ?2, key FROM node WHERE key = ?3";
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    // An older memory has none, and those of a damaged one are made anew.
+    let facets: Vec<(String, Value, i64)> =
+        from.rows(FACETS, [], read, "read the facets").unwrap_or_default();
+    let nodes: BTreeSet<i64> = facets.iter().map(|it| it.2).collect();
+    for node in nodes {
+        to.run(DROP, [node], "copy a facet")?;
+    }
+    for (key, value, node) in facets {
+        to.run(ADD, params![key, value, node], "copy a facet")?;
+    }
+    Ok(())
+}
+
 /// Makes the salvaged rows consistent; returns what was lost or changed.
 fn repair_failed(
     conn: &Connection,
@@ -206,7 +229,7 @@ fn repair_failed(
         if repairs.is_empty() {
             break;
         }
-        for check in ["content_hashes", "fingerprint"] {
+        for check in ["content_hashes", "fingerprint", "fields"] {
             let notes = repairs.remove(check).and_then(Result::ok).unwrap_or_default();
             // Every salvage has the files read again.
             lost.extend(notes.into_iter().filter(|it| it != doctor::READ_AGAIN));

@@ -179,6 +179,59 @@ fn an_altered_field_is_given_back_from_the_index_of_fields() {
     assert_eq!(folder.facts("m.db")["cursor_hash"], sound.facts("m.db")["cursor_hash"]);
 }
 
+/// One altered byte can end a text's being JSON, and the index of fields has all values.
+#[test]
+fn broken_fields_of_an_agent_are_named_and_given_back() {
+    let sound = memory();
+    let text = ["remember", "--type", "core", "--tag", "duty", "Ana is on call.", "--db", "m.db"];
+    sound.ok(text);
+    let before = sound.facts("m.db")["cursor_hash"].clone();
+    let node = "WHERE node_type = 'core'";
+    for broken in [
+        "replace(fields, '\"importance\"', '\"importance7')",
+        "'x' || substr(fields, 2)",
+        "substr(fields, 1, length(fields) - 1) || '['",
+        "'nothing is left of it'",
+        "replace(fields, 'created_at', 'breated_at')",
+        "replace(fields, '\"duty\"', '\"dutz\"')",
+    ] {
+        let folder = altered(&sound, &[&format!("fields = {broken} {node}")]);
+        let salvaged = folder.ok(["salvage", "m.db", "--out", "salvaged.db"]);
+        let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        for (db, report) in [("m.db", &fixed), ("salvaged.db", &salvaged)] {
+            let named = "\"Ana is on call.\": its label and fields are again those";
+            assert!(report.contains(named), "{broken}: {report}");
+            folder.assert_healthy(db);
+            assert_eq!(folder.facts(db)["cursor_hash"], before, "{broken}");
+        }
+    }
+}
+
+/// The index has the kind and the names of an entity, and not its title.
+#[test]
+fn broken_fields_that_cannot_be_given_back_are_reported_with_their_text() {
+    let sound = memory();
+    sound.ok(["remember", "The deploy failed.", "-e", "file:deploy.sh", "--db", "m.db"]);
+    let broken = "fields = 'half ' || substr(fields, 9) WHERE node_type = 'entity'";
+    let folder = altered(&sound, &[broken]);
+    let fields = |db| -> String {
+        const FIELDS: &str = "SELECT fields FROM node WHERE node_type = 'entity'";
+        folder.database(db).query_row(FIELDS, [], |row| row.get(0)).unwrap()
+    };
+    let before = fields("m.db");
+    let salvaged = folder.ok(["salvage", "m.db", "--out", "salvaged.db"]);
+    let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+    for (db, report) in [("m.db", &fixed), ("salvaged.db", &salvaged)] {
+        let named = format!(
+            "\"deploy.sh\": its fields were damaged, they are now what the index of fields has; \
+             were: {before}"
+        );
+        assert!(report.contains(&named), "{report}");
+        folder.assert_healthy(db);
+        assert!(fields(db).contains("\"kind\":\"file\""), "{}", fields(db));
+    }
+}
+
 /// Returns a copy of a memory whose nodes were changed as a failing disk does: without a trigger.
 fn altered(sound: &Folder, changes: &[&str]) -> Folder {
     let folder = Folder::new();

@@ -6,7 +6,7 @@
 use rusqlite::{Connection, params};
 
 use crate::store::schema::{comparison, newest, version};
-use crate::store::{ErrorContext, PreparedStatements, StoreError};
+use crate::store::{PreparedStatements, StoreError};
 
 /// Gives altered rows their names and definitions back, and returns the tables. The connection
 /// allows writing to the schema, and is to be opened anew where there are any.
