@@ -32,7 +32,11 @@ const LISTS: &[&str] = &[
     "mentions",
     "entity_relations",
     "labels",
+    "merged_concepts",
 ];
+
+/// Lists of our own exports that stand beside those of the form, which has no place for them.
+const OWN_LISTS: [&str; 2] = ["topics", "merged_concepts"];
 
 /// Members of records that are times.
 const TIMES: [&str; 8] = [
@@ -138,10 +142,13 @@ impl RemindRecordLists {
         };
         let form = format!("export v{}", version.unwrap_or(3));
         let mut records = RemindRecordLists { form, ..RemindRecordLists::default() };
-        // The form of the export has no list for topics; ours stands beside.
-        let topics = export.get("topics").filter(|_| !lists.contains_key("topics"));
-        let topics = topics.map(|it| ("topics".to_owned(), it.clone()));
-        for (name, list) in topics.into_iter().chain(lists) {
+        let is_own = |it: &&str| export.get(it).is_some() && !lists.contains_key(*it);
+        let own: Vec<(String, Value)> = OWN_LISTS
+            .iter()
+            .filter(|it| is_own(it))
+            .map(|it| ((*it).to_owned(), export[*it].clone()))
+            .collect();
+        for (name, list) in own.into_iter().chain(lists) {
             for record in list.as_array().into_iter().flatten() {
                 records.add(&name, record.clone());
             }

@@ -27,8 +27,11 @@ use crate::store::{Batch, NodeKey, NodeRecord};
 /// Opens and ends conflicts after what this write did to their statements.
 pub(crate) fn settle_conflicts(batch: &mut Batch<'_>, now: Millis) -> Result<(), MemoryError> {
     let mut changed = StoredKnowledgeNode::all(batch.changed_by_this_write(NodeType::Fact)?)?;
-    changed.retain(|it| it.has("attribute") && is_current_fact(it, now));
-    contest(batch, changed, now)?;
+    changed.retain(|it| is_current_fact(it, now));
+    let (with_key, without): (Vec<_>, Vec<_>) =
+        changed.into_iter().partition(|it| it.has("attribute"));
+    contest(batch, with_key, now)?;
+    contest_values(batch, without, now)?;
     end_settled(batch, now)?;
     end_lapsed(batch, now)
 }
@@ -200,16 +203,15 @@ fn disputed_with(batch: &Batch<'_>, id: NodeId) -> Result<BTreeSet<String>, Memo
     Ok(conflicts.iter().flat_map(|it| it.linked(DISPUTES)).map(str::to_owned).collect())
 }
 
-/// Opens a conflict of low severity between each of some new facts without an attribute and the
-/// elder facts of its subject that have other values, unless there was one that is open or was
-/// dismissed.
-pub(super) fn contest_values(
+/// Opens a conflict of low severity between each of some facts without an attribute and the others
+/// of its subject that have other values, unless there was one that is open or was dismissed. Two
+/// of them are compared once.
+fn contest_values(
     batch: &mut Batch<'_>,
-    mut new: Vec<StoredKnowledgeNode>,
+    new: Vec<StoredKnowledgeNode>,
     now: Millis,
 ) -> Result<(), MemoryError> {
     let all_new: BTreeSet<NodeId> = new.iter().map(StoredKnowledgeNode::id).collect();
-    new.retain(|it| !it.has("attribute") && is_current_fact(it, now));
     let mut subjects = FactSubjectCache::default();
     let mut known: BTreeMap<Vec<NodeKey>, Vec<(StoredKnowledgeNode, StatementFeatures)>> =
         BTreeMap::new();

@@ -41,6 +41,24 @@ pub(super) fn known_entity(
     Ok(None)
 }
 
+/// Returns the entity of that name that was deleted last, where none has the name now.
+pub(super) fn deleted_entity(
+    batch: &Batch<'_>,
+    named: &NamedEntity,
+) -> Result<Option<StoredKnowledgeNode>, MemoryError> {
+    if known_entity(batch, named)?.is_some() {
+        return Ok(None);
+    }
+    let found = batch.with_facet(NodeType::Entity, "name", &name_key(&named.name))?;
+    Ok(StoredKnowledgeNode::all(found)?.into_iter().rfind(|it| it.has("deleted")))
+}
+
+/// Returns whether only deleted topics have a name.
+pub(super) fn is_deleted_topic(batch: &Batch<'_>, name: &str) -> Result<bool, MemoryError> {
+    let topics = topics_named(batch, name)?;
+    Ok(!topics.is_empty() && topics.iter().all(StoredKnowledgeNode::is_hidden))
+}
+
 /// Returns the node that another one is now, after merges; none where it is deleted.
 pub(super) fn present_one(
     batch: &Batch<'_>,

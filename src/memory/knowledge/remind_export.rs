@@ -2,8 +2,9 @@
 //! each kind.
 //!
 //! A record has the id that it was imported with, else that of its node. Topics become the label
-//! `topic`; what was merged into another node is left out.
+//! `topic`. What Remind has no place for stands beside its lists.
 
+mod own_records;
 mod record_ids;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -17,6 +18,7 @@ use crate::model::entity_extraction::name_key;
 use crate::model::kind_specs::knowledge::FACT_CLUSTER;
 use crate::model::tree::NodeType;
 use crate::store::reader::{KnowledgeRow, Reader};
+use own_records::{merged_concepts, take_own_fields, topic};
 use record_ids::{RecordIds, RecordLink, links, rows};
 
 /// Numbers of what was exported.
@@ -65,6 +67,7 @@ pub(crate) fn export_remind(
         conflicts.iter().flat_map(|it| conflicts_of(it, &names, &of_facts)).collect();
     let topics = rows(reader, NodeType::Topic)?;
     let topics: Vec<Value> = topics.iter().filter(|it| !it.is_gone()).map(topic).collect();
+    let merged = merged_concepts(reader, &names)?;
     let counts = ExportCounts {
         n_episodes: episodes.len(),
         n_concepts: concepts.len(),
@@ -88,17 +91,8 @@ pub(crate) fn export_remind(
         ("events", Vec::new()),
         ("metadata", Vec::new()),
     ];
-    let own_lists = [("topics", topics), ("fact_fields", fact_fields)];
+    let own_lists = [("topics", topics), ("merged_concepts", merged), ("fact_fields", fact_fields)];
     Ok(write(out, &lists, &own_lists).map(|()| counts))
-}
-
-/// Takes the fields out of a fact that Remind refuses, and returns them as a record of our own.
-fn take_own_fields(fact: &mut Value) -> Value {
-    let mut own = json!({"id": fact["id"]});
-    for name in ["subject", "deleted_at"] {
-        own[name] = fact.as_object_mut().and_then(|it| it.shift_remove(name)).into();
-    }
-    own
 }
 
 /// Writes the lists of Remind, and beside them those of our own, which it ignores there.
@@ -491,8 +485,4 @@ fn conflict(
         "resolved_by": null,
         "winning_fact_id": row.text("winner").and_then(|it| names.of(it)),
     })
-}
-
-fn topic(row: &KnowledgeRow) -> Value {
-    json!({"id": row.title(), "name": row.title(), "description": row.content})
 }

@@ -12,10 +12,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value};
 
-use super::conflict_update_after_write::{contest_values, settle_conflicts};
-use super::entity_resolution::{add_alias, entity_named, known_entity, known_topic, topic_named};
+use super::conflict_update_after_write::settle_conflicts;
+use super::entity_resolution::{
+    add_alias, deleted_entity, entity_named, is_deleted_topic, known_entity, known_topic,
+    topic_named,
+};
 use super::node_writes::{
-    BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_node, find_node,
+    BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_node, find_node, set_fields,
 };
 use crate::maintenance::transfer::{RemindRecord, RemindRecordLists};
 use crate::memory::Memory;
@@ -85,14 +88,10 @@ impl Memory {
                 ids: HashMap::new(),
                 progress,
                 n_done: (0, 0),
-                new_facts: Vec::new(),
                 report,
             };
             import.all(&records)?;
-            let (new_facts, report) = (import.new_facts, import.report);
-            let new_facts: Result<Vec<_>, _> =
-                new_facts.iter().map(|it| find_node(batch, &it.to_string())).collect();
-            contest_values(batch, new_facts?.into_iter().flatten().collect(), now)?;
+            let report = import.report;
             settle_conflicts(batch, now)?;
             Ok::<_, MemoryError>(report)
         })?;
@@ -115,7 +114,6 @@ struct KnowledgeImporter<'a, 'b, 'c> {
     ids: HashMap<String, NodeId>,
     progress: &'c mut dyn FnMut(u64, u64),
     n_done: (u64, u64),
-    new_facts: Vec<NodeId>,
     report: KnowledgeImportReport,
 }
 
@@ -149,6 +147,9 @@ impl KnowledgeImporter<'_, '_, '_> {
         for concept in records.list("concepts") {
             self.concept(concept, &labels)?;
             self.facts_of(concept, &facts)?;
+        }
+        for concept in records.list("merged_concepts") {
+            self.merged_concept(concept)?;
         }
         self.facts_without_cluster(records.list("facts"))?;
         let connections = episodes_concepts_facts::EpisodeEdges::of(records);
@@ -189,11 +190,35 @@ impl KnowledgeImporter<'_, '_, '_> {
             self.leave_out("topics without a name");
             return Ok(());
         };
+        // A concept or an episode that comes with it brings it back.
+        if is_deleted_topic(self.batch, name)? {
+            self.keep("topics", id, "it is deleted here, and stays so");
+            return Ok(());
+        }
         let topic = self.topic_of(name, record.text("description"))?;
         if let Some(topic) = topic {
             self.ids.insert(format!("topic {id}"), topic);
+            self.names_of_topic(topic, record)?;
         }
         Ok(())
+    }
+
+    /// Has a topic found by the further names of its record that no other topic has.
+    fn names_of_topic(&mut self, topic: NodeId, record: &RemindRecord) -> Result<(), MemoryError> {
+        let Some(mut topic) = find_node(self.batch, &topic.to_string())? else { return Ok(()) };
+        let mut free = Vec::new();
+        for hash in record.texts("name_hashes") {
+            if self.batch.with_facet(NodeType::Topic, "name", &hash)?.is_empty() {
+                free.push(Value::from(hash));
+            }
+        }
+        let add = |fields: &mut Map<String, Value>| {
+            if let Some(Value::Array(names)) = fields.get_mut("names") {
+                names.extend(free);
+            }
+        };
+        let at = topic.time("updated_at").unwrap_or(self.now);
+        set_fields(self.batch, &mut topic, add, at).map(drop)
     }
 
     /// Returns the topic of a name, made if it is new; none where the name is none.
@@ -251,7 +276,14 @@ impl KnowledgeImporter<'_, '_, '_> {
             self.leave_out("entities without a name");
             return Ok(None);
         };
-        let node = self.named(&named, at)?;
+        let node = match deleted_entity(self.batch, &named)? {
+            Some(node) => {
+                let why = format!("{} is deleted here, and stays so", node.id());
+                self.keep("entities", id, &why);
+                node
+            }
+            None => self.named(&named, at)?,
+        };
         self.ids.insert(id.to_owned(), node.id());
         Ok(Some(node.id()))
     }
@@ -266,6 +298,7 @@ impl KnowledgeImporter<'_, '_, '_> {
             let named = record_values::named_entity(id, Some(&alias));
             if let (Some(mut entity), Some(named)) = (entity, named)
                 && entity.is_a(NodeType::Entity)
+                && !entity.is_hidden()
                 && known_entity(self.batch, &NamedEntity { name: alias.clone(), ..named })?
                     .is_none()
             {
@@ -319,12 +352,16 @@ impl KnowledgeImporter<'_, '_, '_> {
             self.count(list, false);
             return Ok(true);
         }
+        self.keep(list, origin, &format!("{id} differs in {}; it is kept", differing.join(", ")));
+        Ok(true)
+    }
+
+    /// Tells that what is here was kept as it is, though its record says something else.
+    fn keep(&mut self, list: &'static str, origin: &str, why: &str) {
         *self.report.differing.entry(list).or_default() += 1;
         if self.report.kept.len() < REFUSED_MAX {
-            let why = format!("{id} differs in {}; it is kept", differing.join(", "));
-            self.report.kept.push(about_record(list, origin, &why));
+            self.report.kept.push(about_record(list, origin, why));
         }
-        Ok(true)
     }
 
     /// Makes the node of a record, unless it is there; none where it cannot be kept.
@@ -350,9 +387,6 @@ impl KnowledgeImporter<'_, '_, '_> {
             }
         };
         self.ids.insert(origin.to_owned(), node.id());
-        if node_type == NodeType::Fact {
-            self.new_facts.push(node.id());
-        }
         self.count(list, true);
         Ok(Some(node))
     }

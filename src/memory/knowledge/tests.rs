@@ -12,6 +12,7 @@ use crate::store::reader::FieldFilter;
 
 mod applying;
 mod carrying;
+mod carrying_again;
 mod changing;
 mod consolidating;
 mod disputing;

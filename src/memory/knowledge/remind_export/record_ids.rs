@@ -1,6 +1,6 @@
 //! Names of nodes in the records of an export, and their edges by these names.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
@@ -43,15 +43,10 @@ impl RecordIds {
                 names.ids.insert(row.id, id);
             }
         }
-        let mut taken = BTreeSet::new();
-        for row in rows(reader, NodeType::Entity)? {
-            let mut id = format!("{}:{}", row.text("kind").unwrap_or("other"), row.title());
-            id = id.to_lowercase();
-            // Names are unique among the living; one that is deleted gives way.
-            if !taken.insert(id.clone()) {
-                id = format!("{id} {}", row.id);
-            }
-            names.ids.insert(row.id, id);
+        // Records of entities cannot say that one is deleted, and what names none is left out.
+        for row in rows(reader, NodeType::Entity)?.into_iter().filter(|it| !it.is_gone()) {
+            let id = format!("{}:{}", row.text("kind").unwrap_or("other"), row.title());
+            names.ids.insert(row.id, id.to_lowercase());
         }
         names.add_files(reader)?;
         for row in rows(reader, NodeType::Topic)? {

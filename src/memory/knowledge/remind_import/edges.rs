@@ -1,12 +1,15 @@
 //! Edges and conflicts of an import, once all of its nodes are there.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use super::episodes_concepts_facts::{has_edge, share};
 use super::record_values::RecordValues;
 use super::{KnowledgeImporter, RecordNode};
 use crate::maintenance::transfer::{RemindRecord, RemindRecordLists};
-use crate::memory::knowledge::conflict_writes::{DISPUTES, open_conflict, open_conflicts_of};
+use crate::memory::knowledge::conflict_writes::{DISPUTES, open_conflict};
+use crate::memory::knowledge::contradicting_facts::is_current_fact;
 use crate::memory::knowledge::node_writes::{
     BucketOrParentNode, StoredKnowledgeNode, add_edge, edge, find_node, set_fields,
 };
@@ -48,8 +51,8 @@ impl KnowledgeImporter<'_, '_, '_> {
             let from = row.text("source_id").unwrap_or_default();
             self.link((from, row.text("target_id")), row.text("relation_type"), row)?;
         }
-        for conflict in records.list("conflicts") {
-            self.conflict(conflict)?;
+        for (conflict, between) in conflicts_of_pairs(records.list("conflicts")) {
+            self.conflict(conflict, &between)?;
         }
         for concept in records.list("concepts") {
             self.conflicts_within(concept)?;
@@ -181,7 +184,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         Ok(true)
     }
 
-    fn conflict(&mut self, record: &RemindRecord) -> Result<(), MemoryError> {
+    fn conflict(&mut self, record: &RemindRecord, between: &[String]) -> Result<(), MemoryError> {
         let Some(origin) = record.text("id") else {
             self.leave_out("conflicts without an id");
             return Ok(());
@@ -190,17 +193,16 @@ impl KnowledgeImporter<'_, '_, '_> {
             self.count("conflicts", false);
             return Ok(());
         }
-        let facts = [record.text("fact_a_id"), record.text("fact_b_id")];
-        let mut between: Vec<String> = facts.into_iter().flatten().map(str::to_owned).collect();
-        if between.is_empty() {
-            between = record.texts("concept_ids");
-        }
         let mut disputed = Vec::new();
-        for id in &between {
+        for id in between {
             disputed.extend(self.node(id)?);
         }
         if disputed.is_empty() {
             self.refuse("conflicts", origin, "nothing that it is about is there");
+            return Ok(());
+        }
+        if self.is_known_conflict(&disputed)? {
+            self.count("conflicts", false);
             return Ok(());
         }
         let one_of = |name: &str, words: &'static [&'static str], default: &'static str| {
@@ -237,6 +239,17 @@ impl KnowledgeImporter<'_, '_, '_> {
         Ok(())
     }
 
+    /// Returns whether a conflict is about all of these already, be it open, resolved or dismissed.
+    fn is_known_conflict(&self, disputed: &[StoredKnowledgeNode]) -> Result<bool, MemoryError> {
+        let Some(first) = disputed.first() else { return Ok(false) };
+        let known = StoredKnowledgeNode::all(self.batch.with_edge_to(first.id(), &[DISPUTES])?)?;
+        let is_about_all = |conflict: &StoredKnowledgeNode| {
+            let ids = conflict.linked(DISPUTES);
+            disputed.iter().all(|it| ids.contains(&it.id().to_string().as_str()))
+        };
+        Ok(known.iter().any(is_about_all))
+    }
+
     fn contest(&mut self, disputed: Vec<StoredKnowledgeNode>) -> Result<(), MemoryError> {
         for mut fact in disputed.into_iter().filter(|it| it.is_a(NodeType::Fact)) {
             if !fact.has("valid_to") {
@@ -260,16 +273,17 @@ impl KnowledgeImporter<'_, '_, '_> {
             let texts = [conflict.text("fact_a"), conflict.text("fact_b")];
             let mut between: Vec<StoredKnowledgeNode> = facts
                 .iter()
-                .filter(|it| texts.contains(&Some(it.record.content.as_str())))
+                .filter(|it| {
+                    it.is_a(NodeType::Fact) && texts.contains(&Some(it.record.content.as_str()))
+                })
                 .cloned()
                 .collect();
             if between.len() < 2 {
                 self.leave_out("conflicts between facts that are not there");
                 continue;
             }
-            let known = open_conflicts_of(self.batch, between[0].id())?;
-            let other = between[1].id().to_string();
-            if known.iter().any(|it| it.linked(DISPUTES).contains(&other.as_str())) {
+            let is_over = |it: &StoredKnowledgeNode| !is_current_fact(it, self.now);
+            if self.is_known_conflict(&between)? || between.iter().any(is_over) {
                 self.count("conflicts", false);
                 continue;
             }
@@ -279,4 +293,31 @@ impl KnowledgeImporter<'_, '_, '_> {
         }
         Ok(())
     }
+}
+
+/// Returns the records of conflicts, each with the ids of what it is about. Records have at most two
+/// facts; those by which an export tells of more, `ID`, `ID/2`, `ID/3`, are one conflict again.
+fn conflicts_of_pairs(records: &[RemindRecord]) -> Vec<(&RemindRecord, Vec<String>)> {
+    let mut conflicts: Vec<(&RemindRecord, Vec<String>)> = Vec::new();
+    let mut by_id: HashMap<&str, usize> = HashMap::new();
+    for record in records {
+        let facts = [record.text("fact_a_id"), record.text("fact_b_id")];
+        let mut between: Vec<String> = facts.into_iter().flatten().map(str::to_owned).collect();
+        if between.is_empty() {
+            between = record.texts("concept_ids");
+        }
+        let id = record.text("id").unwrap_or_default();
+        let first = id.rsplit_once('/').and_then(|(first, _)| by_id.get(first));
+        match first.map(|nth| &mut conflicts[*nth]) {
+            Some((first, ids)) if first.get("status") == record.get("status") => {
+                between.retain(|it| !ids.contains(it));
+                ids.append(&mut between);
+            }
+            _ => {
+                by_id.insert(id, conflicts.len());
+                conflicts.push((record, between));
+            }
+        }
+    }
+    conflicts
 }

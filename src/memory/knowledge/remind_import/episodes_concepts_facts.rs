@@ -93,6 +93,34 @@ impl KnowledgeImporter<'_, '_, '_> {
         self.add(RecordNode { list, origin, node_type, content: &content, fields, below }).map(drop)
     }
 
+    /// Keeps a concept that was merged into another one, as a redirect. A file in which it stands by
+    /// itself does not bring it back.
+    pub(super) fn merged_concept(&mut self, record: &RemindRecord) -> Result<(), MemoryError> {
+        let (list, node_type) = ("concepts", NodeType::Concept);
+        let into = record.text("merged_into").and_then(|it| self.ids.get(it)).copied();
+        let (Some(origin), Some(into)) = (record.text("id"), into) else {
+            self.leave_out("concepts that were merged into what is not there");
+            return Ok(());
+        };
+        if let Some(here) = self.earlier(origin, node_type)? {
+            let here = find_node(self.batch, &here.to_string())?;
+            if here.is_some_and(|it| !it.has("merged_into")) {
+                self.keep(list, origin, "it was merged into another one there; it is kept");
+            }
+            return Ok(());
+        }
+        let title = record.text("title").unwrap_or("Untitled");
+        let mut fields = fields_of_concept(record, title);
+        fields.extend(dated(record));
+        fields.insert("names".to_owned(), json!([name_key(title)]));
+        fields.insert("merged_into".to_owned(), into.to_string().into());
+        let content = record.text("summary").unwrap_or(title);
+        let below = BucketOrParentNode::Bucket(&[]);
+        self.add(RecordNode { list, origin, node_type, content, fields, below })?;
+        self.ids.insert(origin.to_owned(), into);
+        Ok(())
+    }
+
     fn below(&self, topic: Option<NodeId>) -> Result<BucketOrParentNode<'static>, MemoryError> {
         let Some(topic) = topic else { return Ok(BucketOrParentNode::Bucket(&[])) };
         let topic = find_node(self.batch, &topic.to_string())?;
@@ -188,7 +216,9 @@ impl KnowledgeImporter<'_, '_, '_> {
             fields.insert("key".to_owned(), statement_key(subject, attribute).into());
             add_key(&mut fields, subject);
         }
-        fields.entry("valid_from").or_insert(self.now.0.into());
+        if !fields.contains_key("valid_from") && fields["valid_to"].is_null() {
+            fields.insert("valid_from".to_owned(), self.now.0.into());
+        }
         for entity in record.texts("entity_ids") {
             if let Some(id) = self.entity(&entity)? {
                 self.edge(&mut fields, edge("mentions", id, 1.0, None));
@@ -322,12 +352,14 @@ fn fields_of_fact(record: &RemindRecord) -> Map<String, Value> {
     for name in ["attribute", "asserted_by", "source_ref"] {
         fields.insert(name.to_owned(), record.text(name).into());
     }
-    if let Some(from) = record.time("valid_from").or(record.time("created_at")) {
-        fields.insert("valid_from".to_owned(), from.0.into());
-    }
     // The end of one that was deleted without an end is its deletion.
     let (to, deleted_at) = (record.time("valid_to"), record.time("deleted_at"));
     let to = to.filter(|_| deleted_at.is_none() || to != deleted_at);
+    // What has an end and no beginning held always until then.
+    let created = record.time("created_at").filter(|_| to.is_none());
+    if let Some(from) = record.time("valid_from").or(created) {
+        fields.insert("valid_from".to_owned(), from.0.into());
+    }
     fields.insert("valid_to".to_owned(), to.map(|it| it.0).into());
     fields
 }
