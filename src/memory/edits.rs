@@ -16,7 +16,9 @@ use repeated_writes::already;
 use serde_json::{Value, json};
 use write_report::WrittenNode;
 
-use super::knowledge::{n_episodes_of, release_members, release_statements, settle_conflicts};
+use super::knowledge::{
+    fact_forgotten_with, n_episodes_of, release_members, release_statements, settle_conflicts,
+};
 use super::typed::MemoryError;
 use super::{Answer, Error, Memory, check_node_text};
 use crate::ingest::parse::Syntax;
@@ -174,6 +176,7 @@ impl Memory {
                 NodeType::Conflict => release_statements(batch, old, now).map_err(unsettled)?,
                 _ => old,
             };
+            let fact = fact_forgotten_with(batch, &old).map_err(unsettled)?;
             let children = batch.children_of(old.key)?;
             let is_topic = old.node_type == NodeType::Topic;
             match mode {
@@ -201,6 +204,9 @@ impl Memory {
                         forget_all(batch, old)?;
                     }
                 }
+            }
+            if let Some(fact) = fact {
+                forget_all(batch, fact)?;
             }
             if is_topic {
                 release_members(batch, id, now).map_err(unsettled)?;

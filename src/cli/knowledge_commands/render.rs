@@ -37,7 +37,8 @@ pub(super) fn lines_of(task: KnowledgeCommand, answer: &Value) -> PaintedText {
                 push_line(&mut out, &format!(" {}", text(&it["about"])), &id_of(&it["id"]));
                 for fact in it["facts"].as_array().into_iter().flatten() {
                     let words = format!("  {}", text(&fact["text"]));
-                    push_line(&mut out, &words, &id_of(&fact["id"]));
+                    let deleted = if fact["deleted"] == true { "deleted " } else { "" };
+                    push_line(&mut out, &words, &format!("{deleted}{}", id_of(&fact["id"])));
                 }
             }
         }
@@ -56,7 +57,11 @@ pub(super) fn lines_of(task: KnowledgeCommand, answer: &Value) -> PaintedText {
 
 fn push_items(out: &mut PaintedText, answer: &Value) {
     for it in answer["items"].as_array().into_iter().flatten() {
-        out.paint(TextRole::Type, &format!("[{}]", text(&it["kind"])));
+        let states = ["deleted", "archived"].map(|state| match it[state] == true {
+            true => format!(" {state}"),
+            false => String::new(),
+        });
+        out.paint(TextRole::Type, &format!("[{}{}]", text(&it["kind"]), states.concat()));
         let facts = format!("(id={} score={} {})", text(&it["id"]), it["score"], text(&it["why"]));
         let (title, content) = (text(&it["title"]), text(&it["text"]));
         push_line(out, &format!(" {title}"), &facts);

@@ -6,7 +6,7 @@ use super::node_writes::{StoredKnowledgeNode, find_node, set_node};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
-use crate::store::Batch;
+use crate::store::{Batch, NodeRecord};
 
 /// Returns the fact that an episode states.
 pub(super) fn stated_fact(
@@ -33,6 +33,18 @@ pub(super) fn fact_stated_alone(
     let mut others = StoredKnowledgeNode::all(batch.with_edge_to(fact.id(), &["supports"])?)?;
     others.retain(|it| it.id() != episode.id() && !it.is_hidden());
     Ok(others.is_empty().then_some(fact))
+}
+
+/// Returns the fact that is forgotten with a node: the one that an episode states alone.
+pub(crate) fn fact_forgotten_with(
+    batch: &Batch<'_>,
+    node: &NodeRecord,
+) -> Result<Option<NodeRecord>, MemoryError> {
+    if node.node_type != NodeType::Episode {
+        return Ok(None);
+    }
+    let fact = fact_stated_alone(batch, &StoredKnowledgeNode::of(node.clone())?)?;
+    Ok(fact.map(|it| it.record))
 }
 
 /// Gives the fact that an episode states a text; returns whether there is one.

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::arguments::KnowledgeResult;
 use super::conflict_update_after_write::settle_conflicts;
+use super::fact_of_episode::fact_forgotten_with;
 use super::node_writes::find_node;
 use super::recall::unknown;
 use super::resource_json::deleted_document;
@@ -15,7 +16,7 @@ use crate::memory::typed::MemoryError;
 use crate::model::tree::NodeType;
 
 impl Memory {
-    /// Removes a node of a type, deleted or not, with the facts below it.
+    /// Removes a node of a type, deleted or not, with its facts.
     pub(crate) fn purge(&self, id: &str, node_type: NodeType) -> KnowledgeResult<Value> {
         self.purge_each(&[(id.to_owned(), node_type)])?;
         Ok(json!({"success": true}))
@@ -51,7 +52,10 @@ impl Memory {
             for (id, node_type) in all {
                 let node = find_node(batch, id)?.filter(|it| it.is_a(*node_type));
                 let node = node.ok_or_else(|| unknown(node_type.as_str(), id))?;
-                forget_all(batch, node.record)?;
+                let fact = fact_forgotten_with(batch, &node.record)?;
+                for it in std::iter::once(node.record).chain(fact) {
+                    forget_all(batch, it)?;
+                }
             }
             settle_conflicts(batch, now)
         });

@@ -11,6 +11,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value, json};
 
 use super::arguments::KnowledgeResult;
+use super::deletion_mark::marked_if_deleted;
 use super::recall::{find_topic, unknown};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
@@ -348,8 +349,11 @@ fn conflict_record(
     edges.retain(|it| it.link_type == "disputes");
     let targets: Vec<NodeKey> = edges.iter().map(|it| it.target).collect();
     let facts = reader.knowledge(&targets)?;
-    let facts: Vec<Value> =
-        facts.iter().map(|it| json!({"id": it.id, "text": it.content})).collect();
+    let line = |it: &KnowledgeRow| {
+        let shown = json!({"id": it.id, "text": it.content});
+        marked_if_deleted(it, shown)
+    };
+    let facts: Vec<Value> = facts.iter().map(line).collect();
     Ok(json!({
         "id": conflict.id,
         "status": status.or(conflict.text("conflict")),

@@ -15,6 +15,7 @@ mod carrying;
 mod carrying_again;
 mod changing;
 mod consolidating;
+mod deleted_marks;
 mod disputing;
 mod guarantees;
 mod ingesting;
@@ -26,6 +27,7 @@ mod remembering;
 mod reviewing;
 mod standing;
 mod stating;
+mod taught_calls;
 mod topics;
 
 /// A memory at a folder of its own, with a clock that tests set.

@@ -118,6 +118,9 @@ impl RecallItem {
             "score": rounded(self.score),
             "why": self.why.text(),
         });
+        for state in ["deleted", "archived"].into_iter().filter(|it| row.has(it)) {
+            shown[state] = true.into();
+        }
         if let Some(at) = row.time("at") {
             shown["at"] = at.to_second().into();
         }

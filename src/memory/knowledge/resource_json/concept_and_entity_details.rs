@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{EDGES_MAX, aliases, concept_line, entity_name, last_written, unknown};
 use crate::memory::knowledge::arguments::KnowledgeResult;
+use crate::memory::knowledge::deletion_mark::marked_if_deleted;
 use crate::memory::knowledge::recall::find_entity;
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
@@ -122,7 +123,7 @@ fn fields(row: &KnowledgeRow) -> Map<String, Value> {
 }
 
 fn fact_line(fact: &KnowledgeRow, is_contested: bool) -> Value {
-    json!({
+    let shown = json!({
         "id": fact.id,
         "text": fact.content,
         "subject": fact.text("subject"),
@@ -131,7 +132,8 @@ fn fact_line(fact: &KnowledgeRow, is_contested: bool) -> Value {
         "valid_to": fact.time("valid_to").map(Millis::to_second),
         "contested": is_contested,
         "superseded_by": fact.text("superseded_by"),
-    })
+    });
+    marked_if_deleted(fact, shown)
 }
 
 fn episode_line(episode: &KnowledgeRow) -> Value {

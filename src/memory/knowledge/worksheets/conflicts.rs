@@ -7,6 +7,7 @@ use super::{
 };
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::conflict_writes::DISPUTES;
+use crate::memory::knowledge::deletion_mark::marked_if_deleted;
 use crate::model::clock::Millis;
 use crate::model::kind_specs::knowledge::CONFLICT_STATES;
 use crate::model::tree::NodeType;
@@ -64,11 +65,12 @@ fn conflict_json(
         .knowledge(&targets)?
         .iter()
         .map(|it| {
-            json!({
+            let shown = json!({
                 "id": it.id,
                 "text": truncate_chars(&it.content, n_chars),
                 "valid_from": it.time("valid_from").map(Millis::to_second),
-            })
+            });
+            marked_if_deleted(it, shown)
         })
         .collect();
     Ok(json!({
