@@ -31,6 +31,9 @@ const CONTENT_CHARS_MAX: usize = 1_000_000;
 /// Characters of one node of the buffer; a longer text is kept in several.
 const PART_CHARS: usize = 100_000;
 
+/// Fields that the texts of one buffer, and its chunks, have in common.
+const OF_BUFFER: [&str; 3] = ["source", "topic", "instructions"];
+
 /// Asks to ingest a text, or to make chunks of what waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IngestRequest {
@@ -159,7 +162,7 @@ fn make_chunks(
     let texts: Vec<&str> = buffer.iter().map(|it| it.record.content.as_str()).collect();
     let text = texts.join("\n");
     let mut fields = first.fields.clone();
-    fields.retain(|key, _| ["source", "topic", "instructions"].contains(&key.as_str()));
+    fields.retain(|key, _| OF_BUFFER.contains(&key.as_str()));
     add_waiting(batch, &text, (chunk_chars, &fields), now)?;
     buffer.iter().try_for_each(|it| Ok(batch.forget(&it.record)?))
 }
@@ -181,6 +184,28 @@ fn add_waiting(
         before = piece;
     }
     Ok(())
+}
+
+/// Takes off a chunk, or its first characters, which somebody has seen. The rest waits as a chunk of
+/// its own that begins with the end of what was seen.
+pub(super) fn take_off(
+    batch: &mut Batch<'_>,
+    chunk: &StoredKnowledgeNode,
+    n_seen: Option<usize>,
+    now: Millis,
+) -> KnowledgeResult<()> {
+    batch.forget(&chunk.record)?;
+    let n_seen = n_seen.unwrap_or(usize::MAX);
+    let text = &chunk.record.content;
+    if text.chars().skip(n_seen).all(char::is_whitespace) {
+        return Ok(());
+    }
+    // However little was seen, the rest is shorter than the whole.
+    let n_again = OVERLAP_CHARS.min(n_seen / 2);
+    let rest: String = text.chars().skip(n_seen - n_again).collect();
+    let mut fields = chunk.fields.clone();
+    fields.retain(|key, _| OF_BUFFER.contains(&key.as_str()));
+    add_chunk(batch, &rest, (WAITING, fields), now)
 }
 
 /// Hands in the whole text of a source, in place of its chunks that wait.

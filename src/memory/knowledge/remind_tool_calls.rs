@@ -54,12 +54,13 @@ pub(crate) fn recall_in_context(memory: &Memory, args: &ArgumentMap) -> Knowledg
 
 /// Returns the worksheet of what waits, or applies the operations that answer it.
 pub(crate) fn consolidate(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<Value> {
-    let known = ["force", "task", "operations", "base", "dry_run"];
+    let known = ["force", "task", "budget", "operations", "base", "dry_run"];
     let given = ArgumentObject::new(args, "", &known)?;
     let mut asked = args.clone();
     parse_json(&given, &mut asked, "operations")?;
     let (is_forced, task) = (asked.shift_remove("force"), asked.shift_remove("task"));
     if asked.contains_key("operations") {
+        asked.shift_remove("budget");
         return Ok(in_these_names(memory.apply(&ApplyRequest::parse(&asked)?)?));
     }
     if let Some(task) = task {
@@ -90,7 +91,7 @@ pub(crate) fn list_topics(memory: &Memory, args: &ArgumentMap) -> KnowledgeResul
 
 pub(crate) fn create_topic(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<Value> {
     ArgumentObject::new(args, "", &["name", "description"])?;
-    apply(memory, "topic", args.clone())
+    apply(memory, "topic", without_blanks(args))
 }
 
 /// Renames a topic or describes it anew.
@@ -98,7 +99,7 @@ pub(crate) fn update_topic(memory: &Memory, args: &ArgumentMap) -> KnowledgeResu
     ArgumentObject::new(args, "", &["topic_id", "name", "description"])?;
     let names = &[("topic_id", "id"), ("name", "title"), ("description", "content")];
     let id = topic_id(memory, args)?;
-    let new = with(renamed(args, names), "id", id);
+    let new = with(renamed(&without_empties(args), names), "id", id);
     apply(memory, "update", new).map_err(|error| said_of(names, error))
 }
 
@@ -139,6 +140,7 @@ pub(crate) fn topic_overview(memory: &Memory, args: &ArgumentMap) -> KnowledgeRe
 
 /// Returns a concept with its facts and edges, or the newest concepts.
 pub(crate) fn inspect(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<Value> {
+    let args = &without_blanks(args);
     let known = ["concept_id", "show_episodes", "limit", "start_date", "end_date"];
     let given = ArgumentObject::new(args, "", &known)?;
     let n_max = given.whole("limit", 1, LIST_MAX as u64)?.unwrap_or(10) as usize;
@@ -174,6 +176,7 @@ pub(crate) fn episode_types(memory: &Memory, args: &ArgumentMap) -> KnowledgeRes
 
 /// Returns the entities of a kind that are mentioned most.
 pub(crate) fn entities(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<Value> {
+    let args = &without_blanks(args);
     let given = ArgumentObject::new(args, "", &["entity_type", "limit"])?;
     let kind = given.text("entity_type", NAME_CHARS_MAX)?;
     let n_max = given.whole("limit", 1, LIST_MAX as u64)?.unwrap_or(LIST_DEFAULT as u64) as usize;
@@ -208,7 +211,7 @@ pub(crate) fn update_episode(memory: &Memory, args: &ArgumentMap) -> KnowledgeRe
     known.extend(OF_METADATA);
     let given = ArgumentObject::new(args, "", &known)?;
     let names = &[("episode_id", "id"), ("episode_type", "kind")];
-    let mut new = renamed(args, names);
+    let mut new = renamed(&without_empties(args), names);
     split_list(&mut new, "entities");
     parse_json(&given, &mut new, "metadata")?;
     let kept = OF_METADATA.iter().filter_map(|it| Some(((*it).to_owned(), new.shift_remove(*it)?)));
@@ -237,7 +240,7 @@ pub(crate) fn update_concept(memory: &Memory, args: &ArgumentMap) -> KnowledgeRe
     ];
     let given = ArgumentObject::new(args, "", &known)?;
     let names = &[("concept_id", "id"), ("target_id", "to")];
-    let mut new = renamed(args, names);
+    let mut new = renamed(&without_empties(args), names);
     split_list(&mut new, "tags");
     parse_json(&given, &mut new, "relations")?;
     let relations = new.shift_remove("relations").unwrap_or(Value::Null);
@@ -280,6 +283,7 @@ pub(crate) fn restore_node(
 
 /// Returns what was deleted and can be restored, newest first.
 pub(crate) fn list_deleted(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<Value> {
+    let args = &without_blanks(args);
     let given = ArgumentObject::new(args, "", &["item_type", "limit"])?;
     let only = given.choice("item_type", &["episode", "concept"])?;
     let n_max = given.whole("limit", 1, LIST_MAX as u64)?.unwrap_or(20) as usize;
@@ -339,6 +343,13 @@ fn said_of(names: &[(&str, &str)], mut error: MemoryError) -> MemoryError {
 fn without_blanks(args: &ArgumentMap) -> ArgumentMap {
     let is_blank = |it: &Value| it.as_str().is_some_and(|it| it.trim().is_empty());
     let given = args.iter().filter(|(_, value)| !is_blank(value));
+    given.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Leaves empty texts out of an update, but for that of a topic, which takes a node out of it. A
+/// text of white space is none that anybody leaves empty.
+fn without_empties(args: &ArgumentMap) -> ArgumentMap {
+    let given = args.iter().filter(|(name, value)| *value != "" || *name == "topic");
     given.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 

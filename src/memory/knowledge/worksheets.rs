@@ -332,13 +332,15 @@ fn triage_sheet(
     let topic = topic.as_ref().map_or(Value::Null, |it| topic_json(it, request));
     let shown = |text: &str| {
         let mut shown = json!({
-            "id": chunk.id,
+            "id": chunk_reference(&chunk, text),
             "text": text,
             "source": chunk.text("source").map(|it| within(it, request.share(NAMES_SHARE))),
             "topic": topic,
         });
         if text != chunk.content {
-            shown["cut"] = "a larger `budget` shows the rest".into();
+            shown["cut"] = "`ingested` takes off what is shown here, and the rest waits; a larger \
+                            `budget` shows more"
+                .into();
         }
         shown
     };
@@ -350,6 +352,15 @@ fn triage_sheet(
         sheet.add("concepts", 1.0, line);
     }
     Ok(sheet.finish())
+}
+
+/// Returns how a worksheet names a chunk: `ID`, or `ID/N` where it shows the first `N` characters.
+fn chunk_reference(chunk: &KnowledgeRow, shown: &str) -> String {
+    if shown == chunk.content {
+        return chunk.id.clone();
+    }
+    let shown = shown.strip_suffix('…').unwrap_or(shown);
+    format!("{}/{}", chunk.id, shown.chars().count())
 }
 
 /// Returns the id of the topic of the eldest pending episode.

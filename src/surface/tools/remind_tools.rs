@@ -49,6 +49,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         args!({
             "force": {"type": "boolean", "description": "However few wait"},
             "task": {"type": "string", "enum": TASKS},
+            "budget": {"type": "integer", "default": 4000, "description": "Tokens"},
             "operations": {"type": "array", "items": {"type": "object"}},
             "base": {"type": "integer", "description": "Of the worksheet"},
             "dry_run": {"type": "boolean"},

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::OperationOutcome;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_application_state::{ChangesetContext, deleted};
+use crate::memory::knowledge::ingest_queue::take_off;
 use crate::memory::knowledge::node_writes::{StoredKnowledgeNode, set_fields};
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
@@ -54,14 +55,21 @@ pub(super) fn ingested(
     batch: &mut Batch<'_>,
     given: &ArgumentObject<'_>,
 ) -> KnowledgeResult<OperationOutcome> {
-    let id = given.required("chunk", given.text("chunk", ID_CHARS_MAX)?)?;
+    let named = given.required("chunk", given.text("chunk", ID_CHARS_MAX)?)?;
+    let (id, n_shown) = match named.split_once('/') {
+        None => (named, None),
+        Some((id, n_shown)) => match n_shown.parse() {
+            Ok(n_shown) => (id, Some(n_shown)),
+            Err(_) => return Err(given.refuse("chunk", "must be named as the worksheet names it")),
+        },
+    };
     let density = given.share("density")?;
     let chunk = changeset.node(batch, given, "chunk", id)?;
     if !chunk.is_a(NodeType::Chunk) {
         let why = format!("names a {}, not a chunk", chunk.record.node_type);
         return Err(given.refuse("chunk", why));
     }
-    batch.forget(&chunk.record)?;
+    take_off(batch, &chunk, n_shown, changeset.now)?;
     let density = density.map(|it| format!(" density={it}")).unwrap_or_default();
     let note = Some(format!("ingested:{}{density}", chunk.id()));
     Ok(OperationOutcome { note, ..OperationOutcome::of(chunk.id()) })

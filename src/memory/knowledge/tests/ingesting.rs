@@ -81,3 +81,34 @@ fn consolidation_hands_out_a_worksheet_without_a_model() {
     case.remember(json!({"content": "Three."}));
     assert_eq!(consolidate(json!({}))["episodes"].as_array().unwrap().len(), 3);
 }
+
+#[test]
+fn what_a_worksheet_cut_off_goes_on_waiting() {
+    let case = Case::new();
+    let text: String =
+        (0..300).map(|nth| format!("第{nth}條：付款系統晚上逾時，需重新嘗試。")).collect();
+    let text: String = text.chars().take(3_990).collect();
+    case.ingest(json!({"content": text, "flush": true}));
+    let mut seen = String::new();
+    let mut n_sheets = 0;
+    while let Some(shown) = case.triage()["chunk"]["text"].as_str() {
+        let chunk = case.triage()["chunk"].clone();
+        let is_cut = chunk["cut"].is_string();
+        let part = if is_cut { shown.strip_suffix('…').unwrap() } else { shown };
+        // Each part begins with the end of the one before.
+        let n_again = if seen.is_empty() { 0 } else { 200 };
+        assert_eq!(seen.chars().count().min(n_again), n_again);
+        let again: String = part.chars().take(n_again).collect();
+        assert!(seen.ends_with(&again), "{again}");
+        seen.extend(part.chars().skip(n_again));
+        let ingested = json!([{"op": "ingested", "chunk": chunk["id"], "density": 0.5}]);
+        case.apply(ingested.clone());
+        if is_cut {
+            let Value::Object(again) = json!({"operations": ingested}) else { unreachable!() };
+            assert!(case.memory.apply(&ApplyRequest::parse(&again).unwrap()).is_err(), "once");
+        }
+        n_sheets += 1;
+    }
+    assert_eq!(seen, text);
+    assert!(1 < n_sheets, "it is too long for one worksheet");
+}

@@ -96,7 +96,13 @@ fn change(
     let is_reworded = content != node.record.content;
     let entities = given.texts("entities", 50, 200)?;
     if node.is_a(NodeType::Episode) && (is_reworded || entities.is_some()) {
-        let mentions = mentioned(batch, &content, &entities.unwrap_or_default(), now)?;
+        let mut mentions = mentioned(batch, &content, entities.as_deref().unwrap_or(&[]), now)?;
+        if entities.is_none() {
+            // Those that its text did not bring are there because somebody gave them.
+            let of_text = mentioned(batch, &node.record.content, &[], now)?;
+            let known = node.linked("mentions").into_iter().filter_map(NodeId::parse);
+            mentions.extend(known.filter(|it| !of_text.contains(it)));
+        }
         fields.insert("links".to_owned(), with_mentions(&node, &mentions));
     }
     let is_kept_as_fact = is_reworded && reword_stated_fact(batch, &node, &content, now)?;
