@@ -19,6 +19,12 @@ pub(super) fn take_own_fields(fact: &mut Value) -> Value {
     for name in ["subject", "deleted_at"] {
         own[name] = fact.as_object_mut().and_then(|it| it.shift_remove(name)).into();
     }
+    // To Remind, what has an end has a beginning.
+    if let (None, Some(end)) = (fact["valid_from"].as_str(), fact["valid_to"].as_str()) {
+        let began = fact["created_at"].as_str().map_or(end, |it| it.min(end)).to_owned();
+        fact["valid_from"] = began.into();
+        own["valid_from"] = Value::Null;
+    }
     own
 }
 

@@ -162,6 +162,9 @@ fn a_fact_with_an_end_alone_holds_until_then_elsewhere() {
     let case = Case::new();
     case.remember(json!({"content": "The codename was Falcon.", "kind": "fact",
         "subject": "launch", "attribute": "codename", "valid_to": "2026-06-01"}));
+    let export: Value = serde_json::from_str(&case.export()).unwrap();
+    let began = &export["records"]["facts"][0]["valid_from"];
+    assert_eq!(began, "2026-06-01T00:00:00.000", "Remind refuses an end without a beginning");
     let carried = case.carried();
     let told = ["2026-05-01", "2026-07-01"].map(|day| {
         let asked = json!({"query": "codename of launch", "as_of": day, "episodes": 0});
