@@ -186,8 +186,8 @@ fn add_waiting(
     Ok(())
 }
 
-/// Takes off a chunk, or its first characters, which somebody has seen. The rest waits as a chunk of
-/// its own that begins with the end of what was seen.
+/// Takes off a chunk, or its first characters, which somebody has seen. The rest waits as a chunk
+/// of its own that begins with the end of what was seen.
 pub(super) fn take_off(
     batch: &mut Batch<'_>,
     chunk: &StoredKnowledgeNode,

@@ -295,8 +295,8 @@ impl KnowledgeImporter<'_, '_, '_> {
     }
 }
 
-/// Returns the records of conflicts, each with the ids of what it is about. Records have at most two
-/// facts; those by which an export tells of more, `ID`, `ID/2`, `ID/3`, are one conflict again.
+/// Returns the records of conflicts, each with the ids of what it is about. Records have at most
+/// two facts; those by which an export tells of more, `ID`, `ID/2`, `ID/3`, are one conflict again.
 fn conflicts_of_pairs(records: &[RemindRecord]) -> Vec<(&RemindRecord, Vec<String>)> {
     let mut conflicts: Vec<(&RemindRecord, Vec<String>)> = Vec::new();
     let mut by_id: HashMap<&str, usize> = HashMap::new();

@@ -93,8 +93,8 @@ impl KnowledgeImporter<'_, '_, '_> {
         self.add(RecordNode { list, origin, node_type, content: &content, fields, below }).map(drop)
     }
 
-    /// Keeps a concept that was merged into another one, as a redirect. A file in which it stands by
-    /// itself does not bring it back.
+    /// Keeps a concept that was merged into another one, as a redirect. A file in which it stands
+    /// by itself does not bring it back.
     pub(super) fn merged_concept(&mut self, record: &RemindRecord) -> Result<(), MemoryError> {
         let (list, node_type) = ("concepts", NodeType::Concept);
         let into = record.text("merged_into").and_then(|it| self.ids.get(it)).copied();

@@ -12,6 +12,7 @@ use crate::memory::knowledge::fact_of_episode::reword_stated_fact;
 use crate::memory::knowledge::node_writes::{StoredKnowledgeNode, add_edge, edge, set_node};
 use crate::memory::knowledge::operations::processed_and_pinned::ID_CHARS_MAX;
 use crate::memory::typed::{UpdateRequest, rewrite};
+use crate::model::clock::Millis;
 use crate::model::entity_extraction::name_key;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::KindSpec;
@@ -96,13 +97,7 @@ fn change(
     let is_reworded = content != node.record.content;
     let entities = given.texts("entities", 50, 200)?;
     if node.is_a(NodeType::Episode) && (is_reworded || entities.is_some()) {
-        let mut mentions = mentioned(batch, &content, entities.as_deref().unwrap_or(&[]), now)?;
-        if entities.is_none() {
-            // Those that its text did not bring are there because somebody gave them.
-            let of_text = mentioned(batch, &node.record.content, &[], now)?;
-            let known = node.linked("mentions").into_iter().filter_map(NodeId::parse);
-            mentions.extend(known.filter(|it| !of_text.contains(it)));
-        }
+        let mentions = mentions_of(batch, &node, (&content, entities.as_deref()), now)?;
         fields.insert("links".to_owned(), with_mentions(&node, &mentions));
     }
     let is_kept_as_fact = is_reworded && reword_stated_fact(batch, &node, &content, now)?;
@@ -179,6 +174,23 @@ fn new_values(
         fields.insert("kind".to_owned(), kind.into());
     }
     Ok(fields)
+}
+
+/// Returns what an episode mentions with another text and, where some are given, other entities.
+fn mentions_of(
+    batch: &mut Batch<'_>,
+    node: &StoredKnowledgeNode,
+    (content, entities): (&str, Option<&[String]>),
+    now: Millis,
+) -> KnowledgeResult<Vec<NodeId>> {
+    let mut mentions = mentioned(batch, content, entities.unwrap_or_default(), now)?;
+    if entities.is_none() {
+        // Those that its text did not bring are there because somebody gave them.
+        let of_text = mentioned(batch, &node.record.content, &[], now)?;
+        let known = node.linked("mentions").into_iter().filter_map(NodeId::parse);
+        mentions.extend(known.filter(|it| !of_text.contains(it)));
+    }
+    Ok(mentions)
 }
 
 /// Returns the edges of an episode with other mentions.
