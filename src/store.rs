@@ -5,8 +5,10 @@
 //! the memory goes through [`Writer::write`]: one `BEGIN IMMEDIATE`, at most one snapshot, all or
 //! nothing.
 
+mod auxiliary_connection;
 mod batch;
 pub(crate) mod busy_handler;
+mod checked_schema;
 pub(crate) mod checkpoint;
 pub(crate) mod commit_outcome;
 mod committed_wal_pages;
@@ -442,6 +444,8 @@ impl StoreError {
             | StoreError::Unread { .. }
             | StoreError::Linked { .. }
             | StoreError::Mounted { .. }
+            | StoreError::Foreign { .. }
+            | StoreError::TooNew { .. }
             | StoreError::TooOld { .. }
             | StoreError::Shared(_)
             | StoreError::ForeignObjects { .. }

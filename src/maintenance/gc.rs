@@ -9,7 +9,7 @@ use std::time::Duration;
 use rusqlite::{Connection, Transaction, params};
 
 use crate::model::clock::Millis;
-use crate::store::write_transaction::{begin_write, reader_name};
+use crate::store::write_transaction::reader_name;
 use crate::store::{ErrorContext, StoreError, Writer, busy_handler, checkpoint, source_files};
 
 /// Longest wait for readers, which keep the log from being emptied.
@@ -72,7 +72,8 @@ impl Writer {
                     collected
                 }
                 GcMode::DryRun => {
-                    let tx = begin_write(&conn, "begin a collection")?;
+                    let files = self.file_identity();
+                    let tx = files.begin_write(&conn, "begin a collection")?;
                     let collected: Result<GcReport, StoreError> = drop(&tx);
                     tx.rollback().doing("roll back")?;
                     collected?
@@ -99,7 +100,10 @@ impl Writer {
         let _kept = self.log().lock_copying();
         let mut conn = self.lock();
         self.file_identity().check()?;
-        conn.execute(MERGE, []).doing("merge the full-text index")?;
+        let doing = "merge the full-text index";
+        let tx = self.file_identity().begin_write(&conn, doing)?;
+        tx.execute(MERGE, []).doing(doing)?;
+        tx.commit().doing(doing)?;
         // VACUUM makes a copy as large as the memory, which is too much for RAM.
         conn.pragma_update(None, "temp_store", "FILE").doing("make room for a copy")?;
         let rewritten = conn.execute_batch("VACUUM").doing("rewrite the file");

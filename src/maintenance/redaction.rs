@@ -33,7 +33,7 @@ use crate::store::commit_outcome::commit;
 use crate::store::file_identity_check::OpenedFiles;
 use crate::store::node_columns::ColumnRedaction;
 use crate::store::replica_mark::mark_unpublished;
-use crate::store::write_transaction::{begin_write, reader_name};
+use crate::store::write_transaction::reader_name;
 use crate::store::{
     ErrorContext, IfMissing, PreparedStatements, StoreError, checkpoint, connection, past_states,
 };
@@ -85,14 +85,14 @@ pub(crate) fn redact(
     redactor: &Redactor,
     mode: RedactionMode,
 ) -> Result<RedactionReport, StoreError> {
-    let mut conn = connection::open_writer(path, IfMissing::Refuse)?;
+    let conn = connection::open_writer(path, IfMissing::Refuse)?;
     let file_identity = OpenedFiles::of(path)?;
     conn.busy_timeout(LOCK_WAIT).doing("set the waiting time")?;
     let secure = |conn: &Connection| {
         conn.pragma_update_and_check(None, "secure_delete", true, |row| row.get::<_, i64>(0))
     };
     secure(&conn).doing("overwrite deleted text")?;
-    let (mut redaction, secrets) = rewrite(&mut conn, redactor, mode)?;
+    let (mut redaction, secrets) = rewrite(&conn, &file_identity, redactor, mode)?;
     if mode == RedactionMode::DryRun {
         return Ok(redaction);
     }
@@ -121,11 +121,12 @@ pub(crate) fn redact(
 
 /// Rewrites all rows in one transaction.
 fn rewrite(
-    conn: &mut Connection,
+    conn: &Connection,
+    opened_files: &OpenedFiles,
     redactor: &Redactor,
     mode: RedactionMode,
 ) -> Result<(RedactionReport, KindsBySecret), StoreError> {
-    let tx = begin_write(conn, "lock the database")?;
+    let tx = opened_files.begin_write(conn, "lock the database")?;
     let before = past_states::fingerprints(&tx)?;
     let mut work = MemoryRedactor {
         tx: &tx,

@@ -21,9 +21,10 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 pub(super) use hard_links::check_links;
 use hard_links::{check_names, n_names};
 
+use super::checked_schema::CheckedSchema;
 use super::committed_wal_pages::CommittedWalPageNumbers;
 use super::missing_wal_check::with_suffix;
-use super::{ErrorContext, StoreError};
+use super::{ErrorContext, StoreError, write_transaction};
 
 /// The suffixes of the names, in the order of [`DatabaseInodes`].
 const ENDINGS: [&str; 3] = ["", "-wal", "-shm"];
@@ -49,6 +50,7 @@ pub(crate) struct OpenedFiles {
     log: Mutex<Option<WalExtent>>,
     /// The database as it was when this process last saw that it is whole.
     database: Mutex<Option<DatabaseFileExtent>>,
+    schema: CheckedSchema,
 }
 
 /// A size of the database file.
@@ -145,8 +147,14 @@ impl OpenedFiles {
     /// log.
     pub(crate) fn of(path: &Path) -> Result<OpenedFiles, StoreError> {
         let full = path.canonicalize().map_err(|_| StoreError::Moved { path: path.to_owned() })?;
-        let (path, log, database) = (path.to_owned(), Mutex::default(), Mutex::default());
-        let mut file_identity = OpenedFiles { path, full, opened: [None; 3], log, database };
+        let mut file_identity = OpenedFiles {
+            path: path.to_owned(),
+            full,
+            opened: [None; 3],
+            log: Mutex::default(),
+            database: Mutex::default(),
+            schema: CheckedSchema::default(),
+        };
         file_identity.opened = inodes(&file_identity.look());
         match file_identity.opened.iter().position(Option::is_none) {
             Some(nth) => Err(StoreError::Moved { path: file_identity.name(nth) }),
@@ -160,6 +168,23 @@ impl OpenedFiles {
             None => Ok(()),
             Some(change) => Err(StoreError::Moved { path: self.name(change.file()) }),
         }
+    }
+
+    /// Begins a transaction that writes, in files at their names and in a schema that was checked.
+    pub(crate) fn begin_write<'c>(
+        &self,
+        conn: &'c Connection,
+        doing: &'static str,
+    ) -> Result<Transaction<'c>, StoreError> {
+        let tx = write_transaction::begin_write(conn, doing)?;
+        self.check_locked()?;
+        self.check_schema(&tx)?;
+        Ok(tx)
+    }
+
+    /// Refuses a schema that is no longer this build's, in the state that `conn` sees.
+    pub(crate) fn check_schema(&self, conn: &Connection) -> Result<(), StoreError> {
+        self.schema.check(conn, &self.path)
     }
 
     /// Checks the names and the sizes under the write lock, and restores an unlinked log.

@@ -12,14 +12,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, Row, ToSql, Transaction, TransactionBehavior, params};
+use rusqlite::{Row, ToSql, Transaction, params};
 
 pub(crate) use cold_notifications::{ColdNode, ColdNodesOffer};
 
+use super::auxiliary_connection::AuxiliaryConnection;
 use super::file_identity_check::OpenedFiles;
 use super::{
     ErrorContext, NodeKey, PreparedStatements, StoreError, WriteAheadLog, Writer, absolute_path,
-    connection, heat_rows, one,
+    heat_rows, one,
 };
 use crate::model::clock::Millis;
 use crate::model::heat::{PendingAttendedTime, StoredHeat};
@@ -55,15 +56,17 @@ struct HeatWriterState {
 struct HeatConnection {
     path: PathBuf,
     log: Arc<WriteAheadLog>,
-    opened: Option<Connection>,
+    file_identity: Arc<OpenedFiles>,
+    opened: Option<AuxiliaryConnection>,
 }
 
 impl HeatConnection {
-    fn get(&mut self) -> Result<&mut Connection, StoreError> {
+    fn get(&mut self) -> Result<&AuxiliaryConnection, StoreError> {
         let conn = match self.opened.take() {
             Some(conn) => conn,
             None => {
-                let mut conn = connection::open_beside(&self.path, BUSY_WAIT)?;
+                let (path, files) = (&self.path, &self.file_identity);
+                let mut conn = AuxiliaryConnection::open(path, files, BUSY_WAIT)?;
                 self.log.attach(&mut conn)?;
                 conn
             }
@@ -91,7 +94,8 @@ impl HeatWriter {
         let file_identity = Arc::clone(writer.file_identity());
         let log = Arc::clone(writer.log());
         let path = absolute_path(path)?;
-        let conn = HeatConnection { path: path.clone(), log, opened: None };
+        let (of_path, files) = (path.clone(), Arc::clone(&file_identity));
+        let conn = HeatConnection { path: of_path, log, file_identity: files, opened: None };
         let cold = cold_notifications::ColdOfferTracker::default();
         let state = Mutex::new(HeatWriterState { conn, waiting: Vec::new(), cold });
         // Seeded at random, so that no two processes share a name.
@@ -156,14 +160,6 @@ impl HeatWriter {
     }
 }
 
-impl Drop for HeatWriter {
-    fn drop(&mut self) {
-        if let Some(conn) = &self.lock().conn.opened {
-            self.file_identity.leave(conn);
-        }
-    }
-}
-
 impl HeatWriterState {
     fn is_waiting(&self) -> bool {
         !self.waiting.is_empty() || self.cold.is_waiting()
@@ -202,18 +198,14 @@ fn unless_busy(done: Result<(), StoreError>) -> Result<bool, StoreError> {
     }
 }
 
-fn begin<'a>(conn: &'a mut Connection, doing: &'static str) -> Result<Transaction<'a>, StoreError> {
-    conn.transaction_with_behavior(TransactionBehavior::Immediate).doing(doing)
-}
-
 fn advance(
-    conn: &mut Connection,
+    conn: &AuxiliaryConnection,
     elapsed: PendingAttendedTime,
     now: Millis,
 ) -> Result<(), StoreError> {
     const TICKED: &str = "SELECT ticked_at FROM memory";
     const ADVANCE: &str = "UPDATE memory SET attended = ?1, ticked_at = ?2";
-    let tx = begin(conn, "begin to move the memory clock")?;
+    let tx = conn.begin_write("begin to move the memory clock")?;
     let ticked_at = one(&tx, TICKED).doing("read the memory clock")?;
     let by = elapsed.uncounted_ms(now.since(Millis(ticked_at)));
     let attended = heat_rows::memory_clock(&tx)?.saturating_add(by);
@@ -222,13 +214,13 @@ fn advance(
 }
 
 /// Computes `full_at` of all nodes whose row lacks it.
-fn work_out_all(conn: &mut Connection) -> Result<(), StoreError> {
+fn work_out_all(conn: &AuxiliaryConnection) -> Result<(), StoreError> {
     while work_out(conn)? == UNKNOWN_MAX {}
     Ok(())
 }
 
 /// Computes `full_at` of up to [`UNKNOWN_MAX`] nodes, and returns their number.
-fn work_out(conn: &mut Connection) -> Result<usize, StoreError> {
+fn work_out(conn: &AuxiliaryConnection) -> Result<usize, StoreError> {
     const UNKNOWN: &str = "
         SELECT node, temperature, at
           FROM heat
@@ -239,7 +231,7 @@ fn work_out(conn: &mut Connection) -> Result<usize, StoreError> {
         let heat = StoredHeat { temperature: row.get(1)?, at: row.get(2)?, pinned: false };
         Ok((NodeKey(row.get(0)?), heat))
     };
-    let tx = begin(conn, "begin to work out temperatures")?;
+    let tx = conn.begin_write("begin to work out temperatures")?;
     let unknown: Vec<(NodeKey, StoredHeat)> =
         tx.rows(UNKNOWN, [limit], read, "find temperatures that moved")?;
     for (node, heat) in &unknown {
@@ -255,7 +247,7 @@ fn note_full_at(tx: &Transaction<'_>, node: NodeKey, heat: StoredHeat) -> Result
     tx.run(NOTE, params![node.0, heat.full_at()], "work out a temperature").map(drop)
 }
 
-fn write(conn: &mut Connection, warmth: &[HeatIncrement]) -> Result<(), StoreError> {
+fn write(conn: &AuxiliaryConnection, warmth: &[HeatIncrement]) -> Result<(), StoreError> {
     const WARM: &str = "
         UPDATE heat
            SET temperature = ?2, at = ?3,
@@ -264,7 +256,7 @@ fn write(conn: &mut Connection, warmth: &[HeatIncrement]) -> Result<(), StoreErr
     const WARM_FIRST: &str = "
         INSERT INTO heat (node, temperature, at, access_count, accessed_at, full_at)
         SELECT key, ?2, ?3, 1, ?4, ?5 FROM node WHERE key = ?1";
-    let tx = begin(conn, "begin to warm nodes")?;
+    let tx = conn.begin_write("begin to warm nodes")?;
     let attended = heat_rows::memory_clock(&tx)?;
     for HeatIncrement { node, by, at } in warmth {
         let noted = heat_rows::heat_row_of(&tx, *node)?;

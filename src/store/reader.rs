@@ -71,6 +71,7 @@ pub(crate) use {
 
 use deadline::QueryDeadline;
 
+use super::file_identity_check::OpenedFiles;
 use super::heat_rows::{self, heat_columns};
 use super::record::{FileId, NodeKey, read_tokens};
 use super::{ErrorContext, PreparedStatements, StoreError, busy_handler, connection};
@@ -164,6 +165,11 @@ impl Reader {
 
     fn browse_sums(&self) -> &browse_sum_cache::BrowseCache {
         &self.sums.browsed
+    }
+
+    /// Refuses a memory whose schema changed since it was checked.
+    pub(super) fn check_schema(&self, opened_files: &OpenedFiles) -> Result<(), StoreError> {
+        opened_files.check_schema(&self.conn)
     }
 
     /// Answers a question; a statement that still runs at the deadline ends with an error.

@@ -69,7 +69,10 @@ impl ReaderPool {
             Some(reader) => reader,
             None => Reader::open(&self.path)?.with_sums(&self.sums),
         };
-        let answer = reader.within_the_deadline(question);
+        let answer = reader.within_the_deadline(|reader| {
+            reader.check_schema(&self.file_identity)?;
+            question(reader)
+        });
         // A panic in `question` drops the connection instead of returning it to the pool.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
         answer

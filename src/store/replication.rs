@@ -33,6 +33,7 @@ pub(crate) use replica_row::{
 };
 pub(crate) use sequencer::{LogTransaction, Sequencer, SpaceHead};
 
+use super::auxiliary_connection::AuxiliaryConnection;
 use super::checkpoint::WriteAheadLog;
 use super::commit_outcome::commit;
 use super::file_identity_check::OpenedFiles;
@@ -58,7 +59,7 @@ pub(crate) struct WriterReplication {
     sequencer: Arc<dyn Sequencer>,
     namer: Box<PortableRootNameFn>,
     recorder: ChangeRecorder,
-    applier: Mutex<Connection>,
+    applier: Mutex<AuxiliaryConnection>,
     file_identity: Arc<OpenedFiles>,
 }
 
@@ -77,7 +78,7 @@ impl WriterReplication {
         // A write uses some of the statements of recording beside all of its own.
         conn.set_prepared_statement_cache_capacity(256);
         let recorder = ChangeRecorder::attach(conn)?;
-        let mut applier = connection::open_beside(path, busy_handler::LONG)?;
+        let mut applier = AuxiliaryConnection::open(path, file_identity, busy_handler::LONG)?;
         busy_handler::set_busy_timeout(&mut applier, busy_handler::LONG)?;
         applier.pragma_update(None, "foreign_keys", false).doing("turn foreign keys off")?;
         applier.set_prepared_statement_cache_capacity(128);
@@ -177,8 +178,7 @@ impl WriterReplication {
         }
         // Before the file is locked: a slow server keeps nobody on this machine from writing.
         let mut next = parts(place.epoch, (place.seq, i64::MAX))?;
-        let tx = begin_write(conn, "begin to apply the log")?;
-        self.file_identity.check_locked()?;
+        let tx = self.file_identity.begin_write(conn, "begin to apply the log")?;
         let replica = present(&tx)?;
         refuse_unpublished(&replica)?;
         if replica.place != place {
@@ -204,7 +204,8 @@ impl WriterReplication {
 
     fn load_newest_image(&self, conn: &Connection, epoch: i64) -> Result<(), StoreError> {
         let image = newest_image(&*self.sequencer, epoch)?;
-        load_image(conn, &*self.sequencer, &image)
+        let tx = self.file_identity.begin_write(conn, "begin to load an image")?;
+        load_image(tx, &*self.sequencer, &image)
     }
 
     /// Runs a write in a turn of the log: `body` in a local transaction, whose rows are published.
@@ -224,8 +225,7 @@ impl WriterReplication {
             return Err(StoreError::from(SharedError::LeaseLost { root: root.to_owned() }).into());
         }
         let head = turn.head();
-        let tx = begin_write(conn, "begin a write")?;
-        self.file_identity.check_locked()?;
+        let tx = self.file_identity.begin_write(conn, "begin a write")?;
         // Another process may have changed the file past its log since the turn began.
         let replica = present(&tx)?;
         refuse_unpublished(&replica).map_err(StoreError::from)?;
@@ -309,8 +309,7 @@ impl WriterReplication {
         conn: &Connection,
         body: impl FnOnce(&Transaction<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let tx = begin_write(conn, "begin a write")?;
-        self.file_identity.check_locked()?;
+        let tx = self.file_identity.begin_write(conn, "begin a write")?;
         body(&tx)?;
         self.recorder.forget(&tx)?;
         commit(tx, "commit a write")
@@ -338,8 +337,7 @@ impl WriterReplication {
             true => first_place(conn, head.place.epoch + 1, head.place.hash, &*self.sequencer)?,
             false => head.place,
         };
-        let tx = begin_write(conn, "begin an image")?;
-        self.file_identity.check_locked()?;
+        let tx = self.file_identity.begin_write(conn, "begin an image")?;
         append_image(&tx, &self.sequencer, &place, &mut *turn)?;
         replica_row::move_to(&tx, &place)?;
         self.recorder.forget(&tx)?;
@@ -348,15 +346,9 @@ impl WriterReplication {
         Ok(place)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Connection> {
+    fn lock(&self) -> MutexGuard<'_, AuxiliaryConnection> {
         // A poisoned lock is sound: its transaction was rolled back when it was dropped.
         self.applier.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for WriterReplication {
-    fn drop(&mut self) {
-        self.file_identity.leave(&self.lock());
     }
 }
 
@@ -367,12 +359,11 @@ pub(super) fn compile_lease(root: &str) -> String {
 
 /// Makes the file the first replica of a new space, whose turn is handed in.
 pub(super) fn publish_space(
-    conn: &Connection,
+    tx: Transaction<'_>,
     sequencer: &Arc<dyn Sequencer>,
     namer: &PortableRootNameFn,
     mut turn: Box<dyn LogTransaction + '_>,
 ) -> Result<(), StoreError> {
-    let tx = begin_write(conn, "begin to publish the memory")?;
     let place = first_place(&tx, 1, LogHash::default(), &**sequencer)?;
     for root in source_files::roots(&tx)? {
         name_root(&tx, &root.path, &namer(Path::new(&root.path)))?;
@@ -426,11 +417,10 @@ fn newest_image(sequencer: &dyn Sequencer, epoch: i64) -> Result<LogPosition, Sh
 /// Replaces all shared rows of a replica by those of an image, unless it has come as far without.
 /// The connection has no foreign keys.
 fn load_image(
-    conn: &Connection,
+    tx: Transaction<'_>,
     sequencer: &dyn Sequencer,
     image: &LogPosition,
 ) -> Result<(), StoreError> {
-    let tx = begin_write(conn, "begin to load an image")?;
     let replica = present(&tx)?;
     refuse_unpublished(&replica)?;
     if image.epoch <= replica.place.epoch {
@@ -463,7 +453,7 @@ pub(crate) fn join_space(path: &Path, sequencer: &dyn Sequencer) -> Result<(), S
     conn.pragma_update(None, "synchronous", "NORMAL").doing("set the level of durability")?;
     conn.pragma_update(None, "foreign_keys", false).doing("turn foreign keys off")?;
     become_replica(&conn, sequencer.url(), &LogPosition::default())?;
-    load_image(&conn, sequencer, &image)
+    load_image(begin_write(&conn, "begin to load an image")?, sequencer, &image)
 }
 
 /// Returns the replica that the file is.

@@ -146,7 +146,7 @@ fn pragma(conn: &Connection, name: &str) -> Result<i64, StoreError> {
 }
 
 /// Refuses files that are no memory of this build's schema version; changes nothing.
-pub(super) fn check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
+pub(crate) fn check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     match examine(conn, path)? {
         DatabaseKind::Memory(version) if version == newest() => {
             refuse_foreign_objects(conn, path, version)

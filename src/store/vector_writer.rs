@@ -6,10 +6,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::params;
 
+use super::auxiliary_connection::AuxiliaryConnection;
 use super::file_identity_check::OpenedFiles;
-use super::{ErrorContext, PreparedStatements, StoreError, Writer, connection};
+use super::{ErrorContext, PreparedStatements, StoreError, Writer};
 use crate::model::vector::NormalizedInt8Vector;
 use crate::store::reader::TextWithoutVector;
 
@@ -18,7 +19,7 @@ const BUSY_WAIT: Duration = Duration::from_millis(500);
 
 /// The connection that writes vectors.
 pub(crate) struct VectorWriter {
-    conn: Mutex<Connection>,
+    conn: Mutex<AuxiliaryConnection>,
     file_identity: Arc<OpenedFiles>,
 }
 
@@ -26,8 +27,7 @@ impl VectorWriter {
     /// Opens the connection beside the writer of everything else.
     pub(crate) fn open(path: &Path, writer: &Writer) -> Result<VectorWriter, StoreError> {
         let file_identity = Arc::clone(writer.file_identity());
-        file_identity.check()?;
-        let mut conn = connection::open_beside(path, BUSY_WAIT)?;
+        let mut conn = AuxiliaryConnection::open(path, &file_identity, BUSY_WAIT)?;
         writer.log().attach(&mut conn)?;
         Ok(VectorWriter { conn: Mutex::new(conn), file_identity })
     }
@@ -36,7 +36,10 @@ impl VectorWriter {
     pub(crate) fn drop_others(&self, model: i64) -> Result<(), StoreError> {
         const DROP: &str = "DELETE FROM vector WHERE model <> ?1";
         self.file_identity.check()?;
-        self.lock().run(DROP, [model], "remove vectors of another model").map(drop)
+        let (conn, doing) = (self.lock(), "remove vectors of another model");
+        let tx = conn.begin_write(doing)?;
+        tx.run(DROP, [model], doing)?;
+        tx.commit().doing(doing)
     }
 
     /// Stores the vectors of texts in one transaction.
@@ -53,8 +56,8 @@ impl VectorWriter {
             ON CONFLICT (node) DO UPDATE SET model = excluded.model, data = excluded.data";
         let doing = "store vectors";
         self.file_identity.check()?;
-        let mut conn = self.lock();
-        let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).doing(doing)?;
+        let conn = self.lock();
+        let tx = conn.begin_write(doing)?;
         self.file_identity.check_locked()?;
         for (text, vector) in vectors {
             let TextWithoutVector { node, content_hash, breadcrumb, .. } = text;
@@ -64,14 +67,8 @@ impl VectorWriter {
         tx.commit().doing(doing)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Connection> {
+    fn lock(&self) -> MutexGuard<'_, AuxiliaryConnection> {
         // A poisoned lock is sound: its transaction was rolled back when it was dropped.
         self.conn.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for VectorWriter {
-    fn drop(&mut self) {
-        self.file_identity.leave(&self.lock());
     }
 }

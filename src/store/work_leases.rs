@@ -11,10 +11,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
+use super::auxiliary_connection::AuxiliaryConnection;
 use super::file_identity_check::OpenedFiles;
-use super::{ErrorContext, StoreError, connection};
+use super::{ErrorContext, StoreError};
 use crate::model::clock::Millis;
 
 /// Time after its last renewal during which a holder counts as alive.
@@ -47,7 +48,7 @@ pub(crate) enum ClaimableLeases {
 
 /// Takes and renews leases for one holder, on a connection of its own.
 pub(crate) struct LeaseClient {
-    conn: Mutex<Connection>,
+    conn: Mutex<AuxiliaryConnection>,
     file_identity: Arc<OpenedFiles>,
     holder: String,
 }
@@ -59,8 +60,7 @@ impl LeaseClient {
         file_identity: &Arc<OpenedFiles>,
         holder: &str,
     ) -> Result<LeaseClient, StoreError> {
-        file_identity.check()?;
-        let conn = Mutex::new(connection::open_beside(path, BUSY_WAIT)?);
+        let conn = Mutex::new(AuxiliaryConnection::open(path, file_identity, BUSY_WAIT)?);
         Ok(LeaseClient {
             conn,
             file_identity: Arc::clone(file_identity),
@@ -86,10 +86,15 @@ impl LeaseClient {
     pub(crate) fn release(&self, name: &str) -> Result<(), StoreError> {
         const RELEASE: &str = "DELETE FROM lease WHERE name = ?1 AND holder = ?2";
         self.file_identity.check()?;
-        match self.lock().execute(RELEASE, [name, &self.holder]).doing("release a lease") {
+        let (conn, doing) = (self.lock(), "release a lease");
+        let released = conn.begin_write(doing).and_then(|tx| {
+            tx.execute(RELEASE, [name, &self.holder]).doing(doing)?;
+            tx.commit().doing(doing)
+        });
+        match released {
             // A starting process takes the lease by [`ClaimableLeases::Idle`] before it expires.
             Err(error) if error.is_busy() => Ok(()),
-            released => released.map(drop),
+            released => released,
         }
     }
 
@@ -104,15 +109,13 @@ impl LeaseClient {
             VALUES (?1, ?2, ?3)
             ON CONFLICT (name) DO UPDATE SET holder = ?2, expires_at = ?3";
         self.file_identity.check()?;
-        let mut conn = self.lock();
+        let conn = self.lock();
         match self.state(&conn, name, claim, now)? {
             LeaseState::Held => return Ok(true),
             LeaseState::Others => return Ok(false),
             LeaseState::Open => (),
         }
-        let tx = conn
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .doing("begin to take a lease")?;
+        let tx = conn.begin_write("begin to take a lease")?;
         // Read again under the lock: a rival may have been quicker.
         if self.state(&tx, name, claim, now)? == LeaseState::Others {
             return Ok(false);
@@ -145,15 +148,9 @@ impl LeaseClient {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Connection> {
+    fn lock(&self) -> MutexGuard<'_, AuxiliaryConnection> {
         // A poisoned lock is sound: its transaction was rolled back when it was dropped.
         self.conn.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for LeaseClient {
-    fn drop(&mut self) {
-        self.file_identity.leave(&self.lock());
     }
 }
 

@@ -20,7 +20,6 @@ use super::replica_mark::refuse_replica;
 use super::replication::{
     self, LogPosition, LogTransaction, PortableRootNameFn, Sequencer, WriterReplication,
 };
-use super::write_transaction::begin_write;
 use super::write_waiters::WriteWaitAnnouncement;
 use super::{
     Batch, ChangedNodeCounts, ErrorContext, FileId, FileRow, IfMissing, Root, RootId, StoreError,
@@ -112,32 +111,42 @@ impl Writer {
 
     /// Returns every compiled folder, by path.
     pub(crate) fn roots(&self) -> Result<Vec<Root>, StoreError> {
-        source_files::roots(&self.lock())
+        self.read(source_files::roots)
     }
 
     /// Returns the files of a root, by path.
     pub(crate) fn files(&self, root: RootId) -> Result<Vec<FileRow>, StoreError> {
-        source_files::files(&self.lock(), root)
+        self.read(|conn| source_files::files(conn, root))
     }
 
     /// Returns the files of the root at a path, by their own paths.
     pub(crate) fn files_at(&self, root: &str) -> Result<Vec<FileRow>, StoreError> {
-        source_files::files_at(&self.lock(), root)
+        self.read(|conn| source_files::files_at(conn, root))
     }
 
     /// Returns the row of a path in the root at a path.
     pub(crate) fn file_at(&self, root: &str, path: &str) -> Result<Option<FileRow>, StoreError> {
-        source_files::file_at(&self.lock(), root, path)
+        self.read(|conn| source_files::file_at(conn, root, path))
     }
 
     /// Returns the hashes and bytes of the base texts of a file's nodes.
     pub(crate) fn file_texts(&self, file: FileId) -> Result<Vec<(ContentHash, usize)>, StoreError> {
-        source_files::file_texts(&self.lock(), file)
+        self.read(|conn| source_files::file_texts(conn, file))
     }
 
     /// Returns the hashes of a file's texts that an agent forgot.
     pub(crate) fn forgotten_texts(&self, file: FileId) -> Result<Vec<ContentHash>, StoreError> {
-        source_files::forgotten_texts(&self.lock(), file)
+        self.read(|conn| source_files::forgotten_texts(conn, file))
+    }
+
+    /// Runs a query in a schema that was checked.
+    fn read<T>(
+        &self,
+        question: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let conn = self.lock();
+        self.file_identity.check_schema(&conn)?;
+        question(&conn)
     }
 
     /// Runs `body` in one transaction and commits when it returns `Ok`: one snapshot if it changed
@@ -185,10 +194,9 @@ impl Writer {
             return sharing.write(conn, None, body);
         }
         self.announcement.allow();
-        let begun = begin_write(conn, begin);
+        let begun = self.file_identity.begin_write(conn, begin);
         self.announcement.withdraw();
         let tx = begun?;
-        self.file_identity.check_locked()?;
         refuse_replica(&tx, &self.path)?;
         let value = body(&tx)?;
         self.file_identity.check_locked()?;
@@ -217,7 +225,9 @@ impl Writer {
         namer: &PortableRootNameFn,
         turn: Box<dyn LogTransaction + '_>,
     ) -> Result<(), StoreError> {
-        replication::publish_space(&self.lock(), sequencer, namer, turn)
+        let (conn, doing) = (self.lock(), "begin to publish the memory");
+        let tx = self.file_identity.begin_write(&conn, doing)?;
+        replication::publish_space(tx, sequencer, namer, turn)
     }
 
     /// Publishes an image of the replica as it is.
@@ -323,8 +333,8 @@ impl Writer {
         step: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let conn = self.lock();
-        let tx = begin_write(&conn, "begin to merge the index")?;
-        self.file_identity.check_locked()?;
+        let doing = "begin to merge the index";
+        let tx = self.file_identity.begin_write(&conn, doing)?;
         let value = step(&tx)?;
         commit(tx, "commit a merge of the index")?;
         self.file_identity.confirm(&conn)?;

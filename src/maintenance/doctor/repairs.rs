@@ -22,7 +22,7 @@ use crate::store::past_states::history_completion;
 use crate::store::replica_mark::mark_unpublished;
 use crate::store::write_transaction::begin_write;
 use crate::store::{
-    ErrorContext, PreparedStatements, StoreError, connection, history_reader, links,
+    ErrorContext, PreparedStatements, StoreError, connection, history_reader, links, schema,
 };
 use crate::text::tokens;
 
@@ -110,6 +110,7 @@ pub(crate) fn repair_failed(conn: &Connection, path: &Path, now: Millis) -> Repa
             continue;
         }
         let fixed = begin_write(conn, "begin a repair").and_then(|tx| {
+            schema::check(&tx, path)?;
             let notes = fix(&tx, now)?;
             mark_unpublished(&tx, "doctor --fix")?;
             commit(tx, "commit a repair").map(|()| notes)

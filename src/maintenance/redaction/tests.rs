@@ -390,8 +390,10 @@ fn a_reader_that_keeps_the_log_is_named() {
     old.compile("first");
     let reader = Connection::open(old.db()).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM node").unwrap();
-    let mut conn = connection::open_writer(&old.db(), IfMissing::Refuse).unwrap();
-    let (mut done, _) = rewrite(&mut conn, &Redactor::builtin(), RedactionMode::Rewrite).unwrap();
+    let conn = connection::open_writer(&old.db(), IfMissing::Refuse).unwrap();
+    let files = OpenedFiles::of(&old.db()).unwrap();
+    let (mut done, _) =
+        rewrite(&conn, &files, &Redactor::builtin(), RedactionMode::Rewrite).unwrap();
     compact(&conn, Duration::from_millis(1), &mut done).unwrap();
     assert!(done.left[0].starts_with("the write-ahead log could not be emptied"), "{done:?}");
     drop((conn, reader));

@@ -15,13 +15,13 @@ fn memory() -> (tempfile::TempDir, PathBuf, Writer) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("memory.db");
     let writer = Writer::open(&path, IfMissing::Create).unwrap();
-    writer.lock().execute_batch("CREATE TABLE ballast (bytes BLOB)").unwrap();
     (dir, path, writer)
 }
 
 /// Writes this many pages, a few at a time, and returns whether the log was long meanwhile.
 fn write(writer: &Writer, n_pages: i32) -> bool {
-    const WRITE: &str = "INSERT INTO ballast VALUES (zeroblob(4096 * ?1))";
+    const WRITE: &str = "
+        INSERT INTO blob (hash, content) VALUES (hex(randomblob(8)), hex(zeroblob(2048 * ?1)))";
     for _ in 0..n_pages / PAGES {
         writer.lock().execute(WRITE, [PAGES]).unwrap();
     }
@@ -80,7 +80,7 @@ fn a_hasty_writer_leaves_a_short_log_and_no_long_one() {
 fn pages_of_an_open_reader_are_copied_when_it_has_gone() {
     let (_dir, path, writer) = memory();
     let reader = Connection::open(&path).unwrap();
-    reader.execute_batch("BEGIN; SELECT count(*) FROM ballast").unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM blob").unwrap();
     assert!(write(&writer, LONG_PAGES + PAGES));
     writer.log().copy().unwrap();
     assert!(copied(&path) < PAGES);

@@ -12,9 +12,10 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, Row, params};
 
-use super::{HeatWriter, begin, note_full_at, unless_busy};
+use super::{HeatWriter, note_full_at, unless_busy};
 use crate::model::clock::Millis;
 use crate::model::heat::{HeatParameters, StoredHeat, cold_before};
+use crate::store::auxiliary_connection::AuxiliaryConnection;
 use crate::store::{
     ClaimableLeases, ErrorContext, LeaseClient, NodeKey, PreparedStatements, StoreError, heat_rows,
 };
@@ -158,7 +159,7 @@ impl ColdOfferTracker {
         !self.notified.is_empty()
     }
 
-    pub(super) fn write_notified(&mut self, conn: &mut Connection) -> Result<(), StoreError> {
+    pub(super) fn write_notified(&mut self, conn: &AuxiliaryConnection) -> Result<(), StoreError> {
         if !self.notified.is_empty() && unless_busy(note(conn, &self.notified))? {
             self.notified.clear();
         }
@@ -166,9 +167,9 @@ impl ColdOfferTracker {
     }
 }
 
-fn note(conn: &mut Connection, notified: &[NotifiedNode]) -> Result<(), StoreError> {
+fn note(conn: &AuxiliaryConnection, notified: &[NotifiedNode]) -> Result<(), StoreError> {
     const NOTE: &str = "UPDATE heat SET announced = ?2, announced_at = ?3 WHERE node = ?1";
-    let tx = begin(conn, "begin to note cold nodes")?;
+    let tx = conn.begin_write("begin to note cold nodes")?;
     let attended = heat_rows::memory_clock(&tx)?;
     for NotifiedNode { node, line, at } in notified {
         // The node may be gone by now.
@@ -182,7 +183,7 @@ fn note(conn: &mut Connection, notified: &[NotifiedNode]) -> Result<(), StoreErr
 
 /// Returns the first cold nodes without a notification; none while another process writes.
 fn cold_nodes(
-    conn: &mut Connection,
+    conn: &AuxiliaryConnection,
     rates: &HeatParameters,
     now: Millis,
 ) -> Result<Vec<ColdNode>, StoreError> {
@@ -218,8 +219,8 @@ fn may_untouched_come_before(
     Ok(are_before && heat_rows::has_untouched(conn)?)
 }
 
-fn give_rows(conn: &mut Connection) -> Result<(), StoreError> {
-    let tx = begin(conn, "begin to give temperatures")?;
+fn give_rows(conn: &AuxiliaryConnection) -> Result<(), StoreError> {
+    let tx = conn.begin_write("begin to give temperatures")?;
     heat_rows::add_next_heat_rows(&tx)?;
     tx.commit().doing("commit temperatures")
 }
@@ -238,8 +239,8 @@ impl ColdCandidate {
     }
 }
 
-fn correct(conn: &mut Connection, late: &[ColdCandidate]) -> Result<(), StoreError> {
-    let tx = begin(conn, "begin to work out temperatures")?;
+fn correct(conn: &AuxiliaryConnection, late: &[ColdCandidate]) -> Result<(), StoreError> {
+    let tx = conn.begin_write("begin to work out temperatures")?;
     for ColdCandidate { node, .. } in late {
         // It may have been read, or be gone, by now.
         let Some(heat) = heat_rows::heat_row_of(&tx, node.key)? else { continue };

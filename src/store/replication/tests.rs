@@ -118,9 +118,14 @@ const PASSAGES: &[(&str, Passage)] = &[
     ("maintenance/transfer/restore.rs", Passage::NewEpoch),
     ("maintenance/transfer/salvage.rs", Passage::NewFile),
     ("maintenance/transfer/v03.rs", Passage::NewFile),
+    // Connections for heat, leases and vectors; the one for the log is in `replication.rs`.
+    ("store/auxiliary_connection.rs", Passage::Local),
     ("store/checkpoint.rs", Passage::Local),
     ("store/connection.rs", Passage::Local),
+    // It begins transactions for the others.
+    ("store/file_identity_check.rs", Passage::Local),
     ("store/heat_writer.rs", Passage::Local),
+    ("store/heat_writer/cold_notifications.rs", Passage::Local),
     ("store/work_leases.rs", Passage::Local),
     // Reads of one state.
     ("store/reader.rs", Passage::Local),
@@ -136,12 +141,13 @@ const PASSAGES: &[(&str, Passage)] = &[
 
 #[test]
 fn what_bypasses_the_log_is_local_or_begins_a_new_epoch() {
-    const DOORS: [&str; 8] = [
+    const DOORS: [&str; 9] = [
         "begin_write(",
         "unchecked_transaction(",
         "transaction_with_behavior(",
         ".transaction(",
         "open_beside(",
+        "AuxiliaryConnection::open(",
         "open_existing(",
         "open_writer(",
         "Connection::open",

@@ -4,7 +4,9 @@
 
 use std::fs;
 
-use super::super::support::{Folder, Ran};
+use serde_json::json;
+
+use super::super::support::{Client, Folder, Ran};
 
 /// Deletes each new text, though its writer is told that it is kept.
 const DELETE: &str = "
@@ -172,4 +174,44 @@ fn a_view_in_the_place_of_a_table_needs_a_salvage() {
     folder.assert_healthy("new.db");
     let hits = folder.ok(["search", "billing", "--db", "new.db"]);
     assert!(hits.contains("Knows the billing service."), "{hits}");
+}
+
+/// Changes the schema of a memory that a server has open: each of its answers says why it is
+/// refused.
+#[track_caller]
+fn assert_refused_by_a_server(sql: &str, why: &str) {
+    let folder = folder_with("");
+    let mut client = Client::modern(&folder, &["--db", "m.db"]);
+    client.text("MemoryWrite", json!({"payload": "Knows the invoices."}));
+    client.text("MemorySearch", json!({"query": "invoices"}));
+    let conn = folder.database("m.db");
+    conn.execute_batch(sql).unwrap();
+    let calls = [
+        ("MemoryWrite", json!({"payload": "Knows the receipts."})),
+        ("MemoryRemember", json!({"content": "Knows the refunds."})),
+        ("MemorySearch", json!({"query": "invoices"})),
+        ("MemoryRecall", json!({"query": "invoices"})),
+        ("MemoryTree", json!({})),
+        ("MemoryCompile", json!({"path": "notes"})),
+    ];
+    for (tool, arguments) in calls {
+        let reply = client.call(tool, arguments);
+        assert!(reply.is_error && reply.text.contains(why), "{tool}: {}", reply.text);
+    }
+    let read = client.ask("resources/read", json!({"uri": "remindb://tree"}));
+    assert!(read["error"].to_string().contains(why), "{read}");
+    const WRITTEN: &str = "SELECT count(*) FROM node WHERE content LIKE '%re%s.'";
+    assert_eq!(conn.query_row(WRITTEN, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+    drop(conn);
+    client.end();
+}
+
+#[test]
+fn a_server_under_which_a_trigger_comes_acknowledges_nothing() {
+    assert_refused_by_a_server(DELETE, "(foreign trigger `thief`)");
+}
+
+#[test]
+fn a_server_under_which_a_newer_build_migrates_says_so() {
+    assert_refused_by_a_server("PRAGMA user_version = 99", "has schema 99, newer than ");
 }

@@ -1,0 +1,62 @@
+//! Connections beside the writer's, for data that may be lost with the power.
+//!
+//! They do not wait for the disk. Each has the files and the schema checked as the writer's has.
+
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::file_identity_check::OpenedFiles;
+use super::{ErrorContext, StoreError, connection, schema};
+
+/// A connection beside the writer's.
+pub(super) struct AuxiliaryConnection {
+    conn: Connection,
+    opened_files: Arc<OpenedFiles>,
+}
+
+impl AuxiliaryConnection {
+    /// Opens a connection to the database whose files this process has open. It waits for others no
+    /// longer than `wait`.
+    pub(super) fn open(
+        path: &Path,
+        opened_files: &Arc<OpenedFiles>,
+        wait: Duration,
+    ) -> Result<AuxiliaryConnection, StoreError> {
+        opened_files.check()?;
+        let conn = connection::open_beside(path, wait)?;
+        schema::check(&conn, path)?;
+        Ok(AuxiliaryConnection { conn, opened_files: Arc::clone(opened_files) })
+    }
+
+    /// Begins a transaction that writes, in a schema that was checked.
+    pub(super) fn begin_write(&self, doing: &'static str) -> Result<Transaction<'_>, StoreError> {
+        let begun = Transaction::new_unchecked(&self.conn, TransactionBehavior::Immediate);
+        let tx = begun.doing(doing)?;
+        self.opened_files.check_schema(&tx)?;
+        Ok(tx)
+    }
+}
+
+impl Deref for AuxiliaryConnection {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.conn
+    }
+}
+
+impl DerefMut for AuxiliaryConnection {
+    fn deref_mut(&mut self) -> &mut Connection {
+        &mut self.conn
+    }
+}
+
+impl Drop for AuxiliaryConnection {
+    fn drop(&mut self) {
+        self.opened_files.leave(&self.conn);
+    }
+}
