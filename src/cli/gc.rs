@@ -30,7 +30,7 @@ pub(super) fn run(
     let is_harmless = mode == GcMode::DryRun || keep == KeepRule::All;
     let wish = if is_harmless { BackupChoice::Never } else { args.backup };
     let copy = SafetyBackup::make(&db, DestructiveOperation::Gc, wish, context)?;
-    let done = writer.collect(keep, mode)?;
+    let (done, copy) = copy.after(writer.collect(keep, mode))?;
     match done.n_snapshots {
         0 => copy.drop_unneeded(),
         _ => copy.keep(&db, "what was forgotten", context),

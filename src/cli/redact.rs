@@ -30,7 +30,7 @@ pub(super) fn run(
     };
     let wish = if args.is_dry_run { BackupChoice::Never } else { args.backup };
     let copy = SafetyBackup::make(&db, DestructiveOperation::Redact, wish, context)?;
-    let done = redaction::redact(&db, &redactor, mode)?;
+    let (done, copy) = copy.after(redaction::redact(&db, &redactor, mode))?;
     match done.n_secrets() {
         0 => copy.drop_unneeded(),
         _ => copy.keep(&db, "the secrets: delete it when you have looked at the rest", context),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::user_settings::memory_settings_of_user;
 use super::{CommandContext, CommandError};
 use crate::maintenance::transfer::{self, DestructiveOperation};
+use crate::store::StoreError;
 
 /// Whether the person at the command line wants a backup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +54,30 @@ impl SafetyBackup {
         Ok(SafetyBackup { path: Some(path), n_max })
     }
 
+    /// Returns the outcome of the removal and the backup, which goes where the removal was refused
+    /// before it changed anything.
+    pub(super) fn after<T>(
+        self,
+        removal: Result<T, StoreError>,
+    ) -> Result<(T, SafetyBackup), CommandError> {
+        match removal {
+            Ok(done) => Ok((done, self)),
+            Err(error @ (StoreError::InDoubt { .. } | StoreError::Unkept { .. })) => {
+                let backup = self.path.map(|it| format!("; backup: {}", it.display()));
+                Err(CommandError::Because(format!("{error}{}", backup.unwrap_or_default())))
+            }
+            Err(error @ (StoreError::Sqlite { .. } | StoreError::Locked { .. })) => {
+                self.drop_unneeded();
+                let why = error.after_a_change();
+                Err(CommandError::Because(format!("{why}; nothing was changed")))
+            }
+            Err(error) => {
+                self.drop_unneeded();
+                Err(error.into())
+            }
+        }
+    }
+
     /// Names the backup, and what is in it, on standard error; deletes the oldest ones.
     pub(super) fn keep(self, db: &Path, holds: &str, context: &mut CommandContext<'_>) {
         let Some(path) = self.path else {
@@ -83,3 +108,6 @@ pub(super) fn prune(db: &Path, n_max: usize, context: &mut CommandContext<'_>) {
         let _ = writeln!(context.err, "remindb: warning: old backups are left: {error}");
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -487,6 +487,25 @@ fn gc_keeps_a_backup_of_what_it_forgets() {
 }
 
 #[test]
+fn a_removal_that_is_refused_leaves_no_backup() {
+    const REPLICA: &str = "
+        INSERT INTO replica (one, url, epoch, seq, hash)
+        VALUES (1, 'postgres://db.example/space', 1, 0, x'')";
+    const TRIGGER: &str = "CREATE TRIGGER spy AFTER DELETE ON node BEGIN SELECT 1; END";
+    for (refused, args, why) in [
+        (REPLICA, "gc --keep 1 --db m.db", "postgres://db.example/space"),
+        (TRIGGER, "redact --backup --source kinds --db m.db", "foreign trigger `spy`"),
+    ] {
+        let folder = careless();
+        folder.database("m.db").execute_batch(refused).unwrap();
+        let ran = folder.run(args.split(' '));
+        assert_eq!(ran.code, Some(2), "{args}: {}", ran.stderr);
+        assert!(ran.stderr.contains(why), "{args}: {}", ran.stderr);
+        assert_eq!(backups(&folder), [""; 0], "{args}");
+    }
+}
+
+#[test]
 fn redact_makes_a_backup_only_where_somebody_asks_for_it() {
     for (variables, flag, n) in [
         (&[][..], "", 0),
