@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use altered_states::AlteredState;
 
+pub(crate) use next_keys_single_rows::NUMBER_MAX;
 pub(crate) use repairs::{
     READ_AGAIN, RepairOutcomes, last_resort, repair_failed, rewrite_fingerprint, unrepaired,
 };

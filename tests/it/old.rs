@@ -382,3 +382,55 @@ fn an_imported_history_can_be_read_compared_and_restored() {
     folder.ok(["redact", "--db", "m.db"]);
     folder.assert_healthy("m.db");
 }
+
+#[test]
+fn a_snapshot_whose_number_leaves_no_room_gets_the_next_one() {
+    let folder = notes();
+    let conn = old(&folder);
+    add_changes(&conn);
+    conn.execute_batch(
+        "PRAGMA foreign_keys = OFF;
+         UPDATE snapshots SET id = 9223372036854775807 WHERE id = 6;
+         UPDATE diffs SET snapshot_id = 9223372036854775807 WHERE snapshot_id = 6;
+         UPDATE cursors SET snapshot_id = 9223372036854775807;",
+    )
+    .unwrap();
+    let said = folder.ok(["import", "--from", "old.db", "--db", "m.db"]);
+    let note = "- 1 snapshots whose number left no room for others have the next\n";
+    assert!(said.contains(note), "{said}");
+    assert!(!said.contains("HEAD was missing"), "{said}");
+    let number = "SELECT CAST(id AS TEXT) FROM snapshot WHERE message = 'other'";
+    assert_eq!(rows(&folder, number), "6\n");
+    folder.ok(["write", "There is room for more.", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
+}
+
+#[test]
+fn values_that_a_broken_old_memory_lacks_are_counted() {
+    let folder = notes();
+    let conn = old(&folder);
+    conn.execute_batch(
+        "PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = replace(sql, 'NOT NULL', '');
+         PRAGMA writable_schema = RESET;
+         UPDATE nodes SET content = NULL WHERE label = 'Setup';
+         UPDATE nodes SET label = NULL, depth = NULL WHERE label = 'Guide';
+         UPDATE snapshots SET created_at = 'yesterday' WHERE id = 2;
+         UPDATE diffs SET node_id = NULL WHERE id = 1;
+         UPDATE diffs SET new_content = NULL WHERE id = 2;
+         UPDATE cursors SET snapshot_id = NULL;",
+    )
+    .unwrap();
+    drop(conn);
+    let said = folder.ok(["import", "--from", "old.db", "--db", "m.db"]);
+    for note in [
+        "- 2 nodes lacked a file, a label, a text or a number, which is empty or 0 now\n",
+        "- 1 snapshots lacked their time or folder\n",
+        "- 1 changes of no node were left out\n",
+        "- 1 texts of changes were missing and are empty in the history\n",
+        "- 1 HEAD was missing and is the newest snapshot now\n",
+    ] {
+        assert!(said.contains(note), "{note}: {said}");
+    }
+    folder.assert_healthy("m.db");
+}

@@ -12,7 +12,7 @@ use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
 /// The largest number that a key or a counter may have: no memory gets there, and programs without
 /// integers still write it exactly.
-pub(super) const NUMBER_MAX: i64 = 1 << 53;
+pub(crate) const NUMBER_MAX: i64 = 1 << 53;
 
 /// Tables whose new rows get the key after the largest, and their keys.
 const KEYS: [(&str, &str); 4] =

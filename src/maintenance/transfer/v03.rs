@@ -92,6 +92,7 @@ pub(crate) fn import_old(
     let n_links = links::import_links(&from, &tx, &nodes, &mut cleaner, &mut notes)?;
     files.note(&mut notes);
     note_times(&from, &mut notes)?;
+    note_missing_values(&from, &mut notes)?;
     let name = old.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
     let mut message = format!("import:{name} of remindb 0.3");
     cleaner.scrub(&mut message);
@@ -131,6 +132,33 @@ fn note_times(from: &Connection, notes: &mut SkippedCounts) -> Result<(), StoreE
         let made = rows::columns(from, table, &[("created_at", "0")])?;
         let sql = format!("SELECT count(*) FROM {table} WHERE ifnull({made}, 0) <> 0");
         let n: u32 = from.query_row(&sql, [], |row| row.get(0)).doing("count old times")?;
+        notes.add_many(what, n.into());
+    }
+    Ok(())
+}
+
+/// Counts the rows without a value that the old program always wrote.
+fn note_missing_values(from: &Connection, notes: &mut SkippedCounts) -> Result<(), StoreError> {
+    const TABLES: [(&str, &[&str], &[&str], &str); 2] = [
+        (
+            "nodes",
+            &["source_file", "label", "content"],
+            &["depth", "access_count", "pinned"],
+            "nodes lacked a file, a label, a text or a number, which is empty or 0 now",
+        ),
+        ("snapshots", &["compile_root"], &["created_at"], "snapshots lacked their time or folder"),
+    ];
+    for (table, texts, numbers, what) in TABLES {
+        let mut missing = Vec::new();
+        for text in texts {
+            missing.push(rows::columns(from, table, &[(text, "''")])? + " IS NULL");
+        }
+        for number in numbers {
+            let number = rows::columns(from, table, &[(number, "0")])?;
+            missing.push(format!("typeof({number}) NOT IN ('integer', 'real')"));
+        }
+        let sql = format!("SELECT count(*) FROM {table} WHERE {}", missing.join(" OR "));
+        let n: u32 = from.query_row(&sql, [], |row| row.get(0)).doing("count missing values")?;
         notes.add_many(what, n.into());
     }
     Ok(())

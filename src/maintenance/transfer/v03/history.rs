@@ -3,13 +3,14 @@
 //! Snapshots keep their numbers, messages and times. The old program's fingerprints covered only
 //! the nodes that a write touched; they are computed anew once everything is imported.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::files::V03FileImporter;
 use super::nodes::{InsertedNodes, modern};
 use super::{SkippedCounts, rows};
+use crate::maintenance::doctor::NUMBER_MAX;
 use crate::maintenance::transfer::row_redaction::ImportRedactor;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{ContentFormat, NodeType};
@@ -49,11 +50,15 @@ struct HistoryImporter<'a, 'f, 'c> {
     current: HashSet<ContentHash>,
 }
 
+/// The new numbers of snapshots, by their old ones.
+type SnapshotNumbers = HashMap<i64, i64>;
+
 /// One side of a change: its text by hash, and its language.
 type V03ChangeSide = Option<(ContentHash, Option<String>)>;
 
 impl HistoryImporter<'_, '_, '_> {
-    fn snapshots(&mut self, from: &Connection) -> Result<HashSet<i64>, StoreError> {
+    /// Imports the snapshots, and returns their new numbers by their old ones.
+    fn snapshots(&mut self, from: &Connection) -> Result<SnapshotNumbers, StoreError> {
         const ADD: &str = "
             INSERT INTO snapshot (id, parent, cursor_hash, message, compile_root, created_at)
             VALUES (?1, ?2, '', ?3, ?4, ?5)";
@@ -68,25 +73,32 @@ impl HistoryImporter<'_, '_, '_> {
         let sql = format!("SELECT {list} FROM snapshots ORDER BY id");
         let mut query = from.prepare(&sql).doing("read the old snapshots")?;
         let mut found = query.query([]).doing("read the old snapshots")?;
-        let mut known = HashSet::new();
+        let (mut known, mut last) = (SnapshotNumbers::new(), 0);
         while let Some(row) = found.next().doing("read the old snapshots")? {
             let id = rows::whole(row, 0)?.unwrap_or(0);
-            let parent = rows::whole(row, 1)?;
-            if parent.is_some_and(|it| !known.contains(&it)) {
+            let old_parent = rows::whole(row, 1)?;
+            let parent = old_parent.and_then(|it| known.get(&it).copied());
+            if old_parent.is_some() && parent.is_none() {
                 self.notes.add("snapshots whose parent is missing follow none now");
             }
-            let parent = parent.filter(|it| known.contains(it));
+            last = match id <= NUMBER_MAX {
+                true => id,
+                false => {
+                    self.notes.add("snapshots whose number left no room for others have the next");
+                    last + 1
+                }
+            };
             let mut message = rows::word(row, 2)?;
             self.cleaner.scrub(&mut message);
             let at = rows::millis(row, 4)?.unwrap_or(0);
-            let snapshot = params![id, parent, message, rows::word(row, 3)?, at];
+            let snapshot = params![last, parent, message, rows::word(row, 3)?, at];
             self.to.run(ADD, snapshot, "import a snapshot")?;
-            known.insert(id);
+            known.insert(id, last);
         }
         Ok(known)
     }
 
-    fn changes(&mut self, from: &Connection, known: &HashSet<i64>) -> Result<u64, StoreError> {
+    fn changes(&mut self, from: &Connection, known: &SnapshotNumbers) -> Result<u64, StoreError> {
         let list = [
             ("snapshot_id", "NULL"),
             ("node_id", "''"),
@@ -106,7 +118,7 @@ impl HistoryImporter<'_, '_, '_> {
         let mut found = query.query([]).doing("read the old changes")?;
         let (mut n, mut seq, mut last) = (0, 0, None);
         while let Some(row) = found.next().doing("read the old changes")? {
-            let Some(snapshot) = rows::whole(row, 0)?.filter(|it| known.contains(it)) else {
+            let Some(&snapshot) = rows::whole(row, 0)?.and_then(|it| known.get(&it)) else {
                 self.notes.add("changes of a snapshot that is missing were left out");
                 continue;
             };
@@ -129,7 +141,10 @@ impl HistoryImporter<'_, '_, '_> {
             self.notes.add("changes of an unknown kind were left out");
             return Ok(false);
         }
-        let node = rows::word(row, 1)?;
+        let Some(node) = rows::text(row, 1)? else {
+            self.notes.add("changes of no node were left out");
+            return Ok(false);
+        };
         let node_type = self.type_of(row, &node)?;
         let mut label = rows::word(row, 9)?;
         let old = self.side(row, 3, node_type, &label, op != "add")?;
@@ -197,7 +212,11 @@ impl HistoryImporter<'_, '_, '_> {
         }
         let now = self.nodes.get(&rows::word(row, 1)?).map(|it| it.label.clone());
         let label = if label.is_empty() { now.unwrap_or_default() } else { label.to_owned() };
-        let (lang, mut content) = modern(node_type, &label, rows::word(row, idx)?);
+        let noted = rows::text(row, idx)?;
+        if noted.is_none() {
+            self.notes.add("texts of changes were missing and are empty in the history");
+        }
+        let (lang, mut content) = modern(node_type, &label, noted.unwrap_or_default());
         self.cleaner.scrub(&mut content);
         let hash = ContentHash::of(&content);
         if !self.current.contains(&hash) {
@@ -230,18 +249,20 @@ impl HistoryImporter<'_, '_, '_> {
         }
     }
 
-    fn head(&mut self, from: &Connection, known: &HashSet<i64>) -> Result<(), StoreError> {
+    fn head(&mut self, from: &Connection, known: &SnapshotNumbers) -> Result<(), StoreError> {
         const HEAD: &str = "SELECT snapshot_id FROM cursors WHERE id = 'HEAD'";
         const SET: &str = "INSERT INTO cursor (name, snapshot, updated_at) VALUES ('HEAD', ?1, 0)";
         let noted: Option<i64> = match rows::has_table(from, "cursors")? {
             true => from
-                .query_row(HEAD, [], |row| row.get(0))
+                .query_row(HEAD, [], |row| Ok(rows::whole(row, 0)))
                 .optional()
                 .doing("read the old HEAD")?
-                .filter(|it| known.contains(it)),
+                .transpose()?
+                .flatten()
+                .and_then(|it| known.get(&it).copied()),
             false => None,
         };
-        let newest = known.iter().max().copied();
+        let newest = known.values().max().copied();
         if noted.is_none() && newest.is_some() {
             self.notes.add("HEAD was missing and is the newest snapshot now");
         }

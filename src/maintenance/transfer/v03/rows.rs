@@ -84,7 +84,10 @@ pub(super) fn real(row: &Row<'_>, idx: usize) -> Result<Option<f64>, StoreError>
 
 /// Returns a value as an integer.
 pub(super) fn whole(row: &Row<'_>, idx: usize) -> Result<Option<i64>, StoreError> {
-    Ok(real(row, idx)?.map(|it| it as i64))
+    match row.get_ref(idx).doing("read an old row")? {
+        ValueRef::Integer(it) => Ok(Some(it)),
+        _ => Ok(real(row, idx)?.map(|it| it as i64)),
+    }
 }
 
 /// Converts seconds to milliseconds.
