@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::ingest::parse::Syntax;
 use crate::ingest::scan::document_kind;
+use crate::query::render::to_name;
 use crate::store::StoreError;
 
 /// A reason why nothing was compiled.
@@ -86,18 +87,18 @@ impl fmt::Display for CompileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CompileError::NoSource { path, source } => {
-                write!(f, "cannot compile `{}`: {source}", path.display())
+                write!(f, "cannot compile `{}`: {source}", named(path))
             }
             CompileError::Unsupported { path } if is_code(path) => write!(
                 f,
                 "cannot compile `{}`: source code is read only where `compile.code` is true in \
                  the settings; set it in .remindb/config.json of the folder",
-                path.display()
+                named(path)
             ),
             CompileError::Unsupported { path } => write!(
                 f,
                 "cannot compile `{}`: {}; name a folder, or a file that ends in {}",
-                path.display(),
+                named(path),
                 match document_kind(&path.to_string_lossy()) {
                     Some(kind) => format!("{kind} are not read"),
                     None => "not a format that is understood".to_owned(),
@@ -107,13 +108,13 @@ impl fmt::Display for CompileError {
             CompileError::NotUtf8 { path } => write!(
                 f,
                 "cannot compile `{}`: the path is not UTF-8; rename what is not",
-                path.display()
+                named(path)
             ),
             CompileError::Emptied { path } => write!(
                 f,
                 "`{}` has no notes and is not the folder that it was; if it is not just unmounted, \
                  compile it by hand to forget its files",
-                path.display()
+                named(path)
             ),
             CompileError::GivenUp | CompileError::TimedOut { .. } => {
                 write!(f, "{}; nothing was changed", self.reason())
@@ -128,6 +129,11 @@ impl fmt::Display for CompileError {
             CompileError::Store(error) => error.fmt(f),
         }
     }
+}
+
+/// Returns a path for a line of a message: it may be of an agent's making.
+fn named(path: &Path) -> String {
+    to_name(&path.to_string_lossy())
 }
 
 fn is_code(path: &Path) -> bool {

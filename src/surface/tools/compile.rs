@@ -8,6 +8,7 @@ use crate::ingest::scan::DetailLevel;
 use crate::mcp::{Args, CallContext, HandlerError, ToolReply};
 use crate::memory::Answer;
 use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, SLICE_BYTES};
+use crate::query::render::to_name;
 use crate::surface::MemoryHandler;
 
 /// Progress reports of one compile.
@@ -78,8 +79,9 @@ fn admitted(tools: &MemoryHandler, asked: &str) -> Result<PathBuf, HandlerError>
         (path, Some(home)) => home.join(path),
         (_, None) => {
             let why = format!(
-                "`{asked}` is relative to nothing; give an absolute path, or start the server \
-                 with --source"
+                "`{}` is relative to nothing; give an absolute path, or start the server with \
+                 --source",
+                to_name(asked)
             );
             return Err(HandlerError::BadArgument(why));
         }
@@ -96,7 +98,8 @@ fn admitted(tools: &MemoryHandler, asked: &str) -> Result<PathBuf, HandlerError>
                 _ => format!("it may read {}", homes.join(", ")),
             };
             Err(HandlerError::BadArgument(format!(
-                "`{asked}` lies outside of what this server may read; {why}"
+                "`{}` lies outside of what this server may read; {why}",
+                to_name(asked)
             )))
         }
     }
