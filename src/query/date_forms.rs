@@ -10,6 +10,9 @@ use super::document_dates::{DaySpan, MONTH_DAYS, MONTHS, YEAR_DAYS};
 const DAYS_MAX: i64 = 14;
 /// Months that have forms of their own; of more, the years have.
 const MONTHS_MAX: i64 = 12;
+/// Years in which a day or month without one is sought where it is written behind the year: the
+/// next and those before.
+const YEARS_BACK: i64 = 20;
 
 /// The forms of some days, as full-text expressions.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -23,18 +26,28 @@ pub(super) struct DateForms {
     pub(super) vague: Vec<String>,
 }
 
-/// Returns the forms of days. Where no year is known, months are of `this_year` or the one before.
+/// Returns the forms of days. Where no year is known, those that begin with one are of years around
+/// `this_year`.
 pub(super) fn date_forms(days: DaySpan, this_year: i64) -> DateForms {
     let mut forms = DateForms::default();
     let months = days.first.div_euclid(MONTH_DAYS)..=days.last.div_euclid(MONTH_DAYS);
     let n_months = months.end() - months.start() + 1;
     if days.first == days.last {
         forms.add_day(days.first, days.has_year);
+        if !days.has_year {
+            let (_, month, day) = parts(days.first);
+            forms.add_compact(this_year, &format!("{month:02}{day:02}"));
+        }
     } else if days.last - days.first < DAYS_MAX {
         for day in days.first..=days.last {
             forms.add_numbers(day, days.has_year);
         }
-        forms.vague.extend(months.flat_map(month_names));
+        for month in months {
+            forms.vague.extend(month_names(month));
+            if !days.has_year {
+                forms.add_compact(this_year, &format!("{:02}", month.rem_euclid(12) + 1));
+            }
+        }
     } else if days.has_year
         && (MONTHS_MAX < n_months || n_months == MONTHS_MAX && days.first % YEAR_DAYS == 0)
     {
@@ -109,18 +122,27 @@ impl DateForms {
     fn add_month(&mut self, month: i64, has_year: bool, this_year: i64) {
         let number = month.rem_euclid(12) + 1;
         self.vague.extend(month_names(month));
-        let (years, list) = match has_year {
-            true => (vec![month.div_euclid(12)], &mut self.exact),
-            false => (vec![this_year, this_year - 1], &mut self.vague),
-        };
-        for year in years {
-            list.extend([format!("\"{year} {number:02}\""), format!("\"{year}{number:02}\"*")]);
-            if has_year {
-                let near = month_names(month).into_iter();
-                list.extend(near.map(|it| format!("NEAR({it} \"{year}\", 2)")));
-            }
+        if !has_year {
+            let years = years_around(this_year);
+            self.vague.extend(years.map(|year| format!("\"{year} {number:02}\"")));
+            self.add_compact(this_year, &format!("{number:02}"));
+            return;
         }
+        let year = month.div_euclid(12);
+        self.exact.extend([format!("\"{year} {number:02}\""), format!("\"{year}{number:02}\"*")]);
+        let near = month_names(month).into_iter();
+        self.exact.extend(near.map(|it| format!("NEAR({it} \"{year}\", 2)")));
     }
+
+    /// Adds `20240613` for digits behind the year, in any year that may be meant.
+    fn add_compact(&mut self, this_year: i64, digits: &str) {
+        self.vague.extend(years_around(this_year).map(|year| format!("\"{year}{digits}\"*")));
+    }
+}
+
+/// Returns the years that a date without one may be of, the latest first.
+fn years_around(this_year: i64) -> impl Iterator<Item = i64> {
+    (this_year - YEARS_BACK..=this_year + 1).rev()
 }
 
 /// Returns the full-text phrase of a text with full stops, `5.3.2024`.
