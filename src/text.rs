@@ -143,24 +143,6 @@ pub(crate) fn make_visible(text: &str) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// Returns the longest beginning of `text` that ends with a sentence or a line, if that is at
-/// least half of it, else with a word.
-pub(crate) fn cut_at_sentence(text: &str) -> &str {
-    let half = text.len() / 2;
-    let mut ends = text.char_indices().filter_map(|(at, it)| {
-        let end = at + it.len_utf8();
-        let is_end = match it {
-            '。' | '！' | '？' | '\n' => true,
-            '.' | '!' | '?' => text[end..].starts_with(char::is_whitespace),
-            _ => false,
-        };
-        is_end.then_some(end)
-    });
-    let end = ends.next_back().filter(|&end| half <= end);
-    let end = end.or_else(|| text.rfind(char::is_whitespace).filter(|&end| half <= end));
-    text[..end.unwrap_or(text.len())].trim_end()
-}
-
 /// Returns the line number of a byte offset, counted from 1.
 pub(crate) fn line_number_at(text: &str, offset: usize) -> u32 {
     let before = &text.as_bytes()[..offset.min(text.len())];
@@ -168,6 +150,7 @@ pub(crate) fn line_number_at(text: &str, offset: usize) -> u32 {
     u32::try_from(n_breaks + 1).unwrap_or(u32::MAX)
 }
 
+pub(crate) mod cutting;
 pub(crate) mod diacritic_folding;
 pub(crate) mod recursive_text_splitting;
 pub(crate) mod spaceless_script_bigrams;

@@ -73,31 +73,42 @@ impl SecondMemory {
     ) -> Result<Answer, Error> {
         let with = |budget| QueryOptions { budget, ..*options };
         let share = options.budget.map(|it| it / 3);
-        if share.is_some_and(|it| it < PART_TOKENS_MIN) {
-            return own(query, options);
-        }
-        let theirs = match self.ask(query, &with(share)) {
-            Ok(theirs) => theirs,
+        let has_room = share.is_none_or(|it| PART_TOKENS_MIN <= it);
+        let theirs = match has_room.then(|| self.ask(query, &with(share))) {
             // The own memory still answers.
-            Err(error) => {
+            Some(Err(error)) => {
                 log::warn!("the second memory was not searched: {error}");
                 return own(query, options);
             }
+            Some(Ok(theirs)) => Some(theirs).filter(|it| !query::is_no_answer(&it.text)),
+            None => None,
         };
-        if query::is_no_answer(&theirs.text) {
-            return own(query, options);
-        }
-        let rest = options.budget.map(|it| it.saturating_sub(cost(&theirs)));
-        let ours = own(query, &with(rest.map(|it| it.max(1))))?;
+        let price = theirs.as_ref().map_or(0, cost);
+        let rest = options.budget.map(|it| it.saturating_sub(price).max(1));
+        let ours = own(query, &with(rest))?;
         if query::is_no_answer(&ours.text) {
-            let mut answer = self.ask(query, options)?;
-            answer.budget = ours.budget;
-            return Ok(answer);
+            return Ok(self.answer_or_reason(query, ours, options));
         }
+        let Some(theirs) = theirs else { return Ok(ours) };
         let both = joined(ours, theirs, &format!("\n{HEADING}"));
         match options.budget.is_some_and(|it| it < cost(&both)) {
             true => own(query, options),
             false => Ok(both),
+        }
+    }
+
+    /// Returns the answer of the second memory alone, where the own one has none; of two reasons for
+    /// none, that with the nearest words.
+    fn answer_or_reason(&self, query: &Query<'_>, ours: Answer, options: &QueryOptions) -> Answer {
+        match self.ask(query, options) {
+            Ok(theirs) if query::tells_more(&theirs.text, &ours.text) => {
+                Answer { budget: ours.budget, ..theirs }
+            }
+            Ok(_) => ours,
+            Err(error) => {
+                log::warn!("the second memory was not searched: {error}");
+                ours
+            }
         }
     }
 

@@ -1,10 +1,10 @@
 //! Budget filling: takes the texts of hits, best first, until a budget is used.
 //!
 //! Hits of one section stand together under its breadcrumb, in the order of their file; sections
-//! come in the order of their best hit. A long answer has parts, each grouped by itself, so that
-//! the best hits come first in it. A hit that is longer than what is left is cut at a
-//! sentence, once; where little is left, shorter hits come before it. Counts of lines add up, so
-//! nothing is measured twice. This module does no IO.
+//! come in the order of their best hit. What was replaced keeps its rank, behind its replacement. A
+//! long answer has parts, each grouped by itself, so that the best hits come first in it. A hit that
+//! is longer than what is left is cut at a sentence, once; where little is left, shorter hits come
+//! before it. Counts of lines add up, so nothing is measured twice. This module does no IO.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,12 +13,12 @@ use crate::query::render::entry::{TextEntry, render_entries};
 use crate::store::reader::TextWithBreadcrumb;
 use crate::text::tokens;
 
-/// Tokens reserved for the line about hits that were left out.
-const REST_TOKENS: u32 = 16;
 /// Part of the budget below which what is left goes to shorter hits first.
 const TAIL: u32 = 8;
 /// Least tokens for a part of a hit.
 const CUT_TOKENS_MIN: u32 = 40;
+/// Hits that are tried to be cut.
+const CUTS_TRIED_MAX: usize = 4;
 
 /// Tokens of a part of an answer.
 const PART_TOKENS: u32 = 1_500;
@@ -40,6 +40,7 @@ pub(super) struct AnswerBuilder<'a> {
     taken: Vec<TakenHit<'a>>,
     /// The hit that was cut.
     cut: Option<(usize, CutEntry)>,
+    n_cuts_tried: usize,
     /// The best hit that did not fit.
     skipped: Option<(usize, TextEntry<'a>, &'a TextWithBreadcrumb)>,
 }
@@ -61,11 +62,12 @@ pub(super) struct FinishedAnswer {
 }
 
 impl<'a> AnswerBuilder<'a> {
-    /// Begins an answer of at most `max` tokens.
-    pub(super) fn within(max: u32) -> AnswerBuilder<'a> {
-        let left = max.saturating_sub(REST_TOKENS);
+    /// Begins an answer of at most `max` tokens, of which `rest` are kept for a line about the hits
+    /// that were left out.
+    pub(super) fn within(max: u32, rest: u32) -> AnswerBuilder<'a> {
+        let left = max.saturating_sub(rest);
         let (places, taken) = (HashSet::new(), Vec::new());
-        AnswerBuilder { max, left, places, taken, cut: None, skipped: None }
+        AnswerBuilder { max, left, places, taken, cut: None, n_cuts_tried: 0, skipped: None }
     }
 
     /// Takes the next hit, or what fits of it.
@@ -88,20 +90,38 @@ impl<'a> AnswerBuilder<'a> {
         }
     }
 
-    /// Cuts the best hit that did not fit to what is left, and writes the answer.
-    pub(super) fn finish(mut self) -> FinishedAnswer {
+    /// Takes a hit that was passed over, if there is room for it now.
+    pub(super) fn take_later(&mut self, at: usize, entry: &TextEntry<'a>) {
+        if self.taken.iter().all(|it| it.at != at) {
+            self.take_whole(at, entry);
+        }
+    }
+
+    /// Cuts the best hit that did not fit to what is left.
+    pub(super) fn cut_skipped(&mut self) {
         if let Some((at, entry, text)) = self.skipped.take()
             && self.cut.is_none()
         {
             self.take_part(at, entry, text);
         }
+    }
+
+    /// Writes the answer.
+    pub(super) fn finish(self) -> FinishedAnswer {
         let mut ranks: HashMap<(u32, &str), usize> = HashMap::new();
-        for (rank, it) in self.taken.iter().enumerate() {
-            ranks.entry((it.part, &it.entry.place)).or_insert(rank);
+        for it in self.taken.iter().filter(|it| !is_replaced(&it.entry)) {
+            let rank = ranks.entry((it.part, &it.entry.place)).or_insert(it.at);
+            *rank = it.at.min(*rank);
         }
+        let place = |it: &TakenHit<'_>| match is_replaced(&it.entry) {
+            true => (it.part, it.at, 0),
+            false => {
+                let rank = ranks[&(it.part, it.entry.place.as_str())];
+                (it.part, rank, it.entry.head.position)
+            }
+        };
         let mut order: Vec<&TakenHit<'_>> = self.taken.iter().collect();
-        let place = |it: &TakenHit<'_>| ranks[&(it.part, it.entry.place.as_str())];
-        order.sort_by_key(|it| (it.part, place(it), it.entry.head.position));
+        order.sort_by_key(|it| place(it));
         FinishedAnswer {
             text: render_entries(order.iter().map(|it| &it.entry)),
             chosen: order.iter().map(|it| it.at).collect(),
@@ -120,8 +140,10 @@ impl<'a> AnswerBuilder<'a> {
 
     fn take_whole(&mut self, at: usize, entry: &TextEntry<'a>) -> bool {
         let part = self.part();
-        let above =
-            if self.places.contains(&entry.place) { 0 } else { tokens::count(&entry.place) };
+        let above = match self.breadcrumb(entry) {
+            BreadcrumbAlreadyShown::Shown => 0,
+            BreadcrumbAlreadyShown::Missing => tokens::count(&entry.place),
+        };
         if self.left <= above {
             return false;
         }
@@ -129,29 +151,47 @@ impl<'a> AnswerBuilder<'a> {
         let fits = cost <= self.left;
         if fits {
             self.left -= cost;
-            self.places.insert(entry.place.clone());
-            self.taken.push(TakenHit { at, entry: entry.clone(), part });
+            self.push(TakenHit { at, entry: entry.clone(), part });
         }
         fits
     }
 
+    /// Returns whether the breadcrumb of an entry is there. A replaced hit may stand by itself.
+    fn breadcrumb(&self, entry: &TextEntry<'_>) -> BreadcrumbAlreadyShown {
+        match !is_replaced(entry) && self.places.contains(&entry.place) {
+            true => BreadcrumbAlreadyShown::Shown,
+            false => BreadcrumbAlreadyShown::Missing,
+        }
+    }
+
+    fn push(&mut self, hit: TakenHit<'a>) {
+        if !is_replaced(&hit.entry) {
+            self.places.insert(hit.entry.place.clone());
+        }
+        self.taken.push(hit);
+    }
+
     fn take_part(&mut self, at: usize, entry: TextEntry<'a>, text: &TextWithBreadcrumb) {
         let part = self.part();
-        let is_shown = self.places.contains(&entry.place);
-        let place =
-            if is_shown { BreadcrumbAlreadyShown::Shown } else { BreadcrumbAlreadyShown::Missing };
-        if self.left < CUT_TOKENS_MIN && !self.taken.is_empty() {
+        let place = self.breadcrumb(&entry);
+        let is_little = self.left < CUT_TOKENS_MIN && !self.taken.is_empty();
+        if is_little || CUTS_TRIED_MAX <= self.n_cuts_tried {
             return;
         }
+        self.n_cuts_tried += 1;
         if let Some(cut) = excerpt::cut_entry(entry.head, text, place, self.left) {
             self.left -= tokens::count(&cut.text).min(self.left);
-            self.places.insert(entry.place.clone());
             let lines = match place {
                 BreadcrumbAlreadyShown::Shown => cut.text.clone(),
                 BreadcrumbAlreadyShown::Missing => cut.text[entry.place.len()..].to_owned(),
             };
-            self.taken.push(TakenHit { at, entry: TextEntry { lines, ..entry }, part });
+            self.push(TakenHit { at, entry: TextEntry { lines, ..entry }, part });
             self.cut = Some((at, cut));
         }
     }
+}
+
+/// Returns whether another took the place of a hit, or it is left out otherwise.
+fn is_replaced(entry: &TextEntry<'_>) -> bool {
+    entry.head.left_out_as.is_some()
 }

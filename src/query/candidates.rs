@@ -147,7 +147,7 @@ pub(super) fn match_words_and_date(
     let texts = found.iter().zip(&sets).map(|((_, bag), &has)| bm25::Bm25Document { bag, has });
     let sought: Vec<QueryTerm> = terms.iter().zip(&rarities).map(sought).collect();
     let parts = bm25::bm25_scores(&sought, &texts.collect::<Vec<_>>());
-    let weights = index.weights(&rarities);
+    let weights = index.weights(&rarities, absent);
     let leads = lead_stems(terms);
     let matched = |(((node, bag), parts), set): (((_, StemmedText), Vec<f64>), _)| NodeMatch {
         node,
@@ -337,16 +337,17 @@ impl CandidateSearch<'_> {
     }
 
     /// Returns the weight of each term, 1 for a word that one node alone has. A phrase has none,
-    /// since its words are terms, too.
-    fn weights(&self, rarities: &[f64]) -> Vec<f64> {
+    /// since its words are terms, too; nor has an absent word that only asks.
+    fn weights(&self, rarities: &[f64], absent: TermSet) -> Vec<f64> {
         let of_one = (1.0 + (self.n_born as f64 - 1.0).max(0.0) / 1.5).ln().max(f64::MIN_POSITIVE);
         let is_phrase = |it: &Term| it.words.is_empty() && it.text.starts_with('"');
         let is_only = self.terms.iter().all(is_phrase);
-        let weight = |(term, rarity): (&Term, &f64)| {
+        let weight = |(nth, (term, rarity)): (usize, (&Term, &f64))| {
             let is_phrase_of_words = is_phrase(term) && !is_only;
-            if is_phrase_of_words { 0.0 } else { (rarity / of_one).min(1.0) }
+            let is_left_out = is_phrase_of_words || absent & (1 << nth) != 0 && term.is_asking();
+            if is_left_out { 0.0 } else { (rarity / of_one).min(1.0) }
         };
-        self.terms.iter().zip(rarities).map(weight).collect()
+        self.terms.iter().zip(rarities).enumerate().map(weight).collect()
     }
 
     /// Returns the inverse document frequency of a term, given its oldest matches.

@@ -117,7 +117,7 @@ fn dated_nodes(
 
 impl AskedDate {
     /// Returns whether a term is of words of the date.
-    fn has_words_of(&self, term: &Term) -> bool {
+    pub(super) fn has_words_of(&self, term: &Term) -> bool {
         match &term.words[..] {
             [word, ..] => self.words.contains(word),
             // A phrase is a text in quotes.

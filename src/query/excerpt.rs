@@ -5,6 +5,7 @@ use crate::query::render;
 use crate::query::render::entry::TextEntry;
 use crate::store::reader::{NodeSummary, TextWithBreadcrumb};
 use crate::text;
+use crate::text::cutting;
 use crate::text::spaceless_script_bigrams::{self, ScriptSpacing};
 use crate::text::tokens;
 
@@ -114,7 +115,7 @@ pub(crate) struct CutEntry {
     pub(crate) needs: u32,
 }
 
-/// Cuts a node's entry to the sentences that fit, and a line with the tokens of the whole; `None`
+/// Cuts a node's entry to the sentences or lines that fit, and a line with the tokens of the whole; `None`
 /// where not even that fits. A breadcrumb that is shown already is left out.
 pub(crate) fn cut_entry(
     head: &NodeSummary,
@@ -127,9 +128,13 @@ pub(crate) fn cut_entry(
     let note = format!("… cut: all of it needs {needs} tokens\n");
     let top = if place == BreadcrumbAlreadyShown::Shown { "" } else { &empty.place };
     let frame = tokens::count(top) + tokens::count(&empty.lines) + tokens::count(&note);
+    let cut = match head.node_type.as_str() {
+        "code" | "embed" | "kv" | "list" | "preamble" | "table" => cutting::cut_at_line,
+        _ => cutting::cut_at_sentence,
+    };
     let mut room = max.saturating_sub(frame);
     for _ in 0..4 {
-        let content = text::cut_at_sentence(budget_enforcement::cut_to_tokens(&text.content, room));
+        let content = cut(budget_enforcement::cut_to_tokens(&text.content, room));
         if content.is_empty() {
             break;
         }

@@ -8,8 +8,10 @@
 use std::collections::HashMap;
 
 use super::Error;
+use super::asked_dates::asked_dates;
 use super::function_words::is_function_word;
 use super::query_parser::{self, QuestionTermRole};
+use crate::model::clock::Millis;
 use crate::query::render::to_one_line;
 use crate::store::NodeKey;
 use crate::store::reader::{MatchAgeOrder, NodeFilter, Reader};
@@ -33,8 +35,13 @@ const CHARS_MAX: usize = 32;
 const PREFIX_CHARS_MIN: usize = 3;
 const ENDING_CHARS: usize = 3;
 
-/// Returns words that nodes have, the nearest to each of a query's.
-pub(super) fn nearest_words(reader: &Reader, query: &str) -> Result<Vec<String>, Error> {
+/// Returns words that nodes have, the nearest to each of a query's but those of a date or a request.
+pub(super) fn nearest_words(
+    reader: &Reader,
+    query: &str,
+    now: Millis,
+) -> Result<Vec<String>, Error> {
+    let dates = asked_dates(query, now);
     let mut nearest: Vec<String> = Vec::new();
     let mut n_unknown = 0;
     for term in query_parser::parse_query(query).terms {
@@ -42,9 +49,12 @@ pub(super) fn nearest_words(reader: &Reader, query: &str) -> Result<Vec<String>,
         else {
             continue;
         };
+        if dates.iter().any(|it| it.has_words_of(&term)) {
+            continue;
+        }
         let words = words_of(reader, &term.text)?;
         let found = match words.is_empty() {
-            true if n_unknown < UNKNOWN_MAX => {
+            true if n_unknown < UNKNOWN_MAX && !term.is_asking() => {
                 n_unknown += 1;
                 word_like(reader, typed)?
             }

@@ -12,6 +12,12 @@ pub(crate) fn is_no_answer(text: &str) -> bool {
     text.starts_with(NO_RESULTS) || text.starts_with(NO_ANSWER)
 }
 
+/// Returns whether the text of a search tells more than that of another without hits.
+pub(crate) fn tells_more(text: &str, than: &str) -> bool {
+    let is_unexplained = |text: &str| text.starts_with(NO_RESULTS);
+    !is_no_answer(text) || is_unexplained(than) && !is_unexplained(text)
+}
+
 /// Refuses a query without a word.
 pub(super) fn check_query(query: &str) -> Result<(), Error> {
     match query.trim() {
@@ -39,6 +45,7 @@ pub(super) fn explain(
     let filter = &query.filter;
     let is_narrow =
         filter.node_type.is_some() || filter.is_timed() || !filter.of_memories().is_empty();
+    let is_unmet = is_none && is_narrow && !reader.has_node_meeting(filter)?;
     let advice = match reader.filling(now)? {
         PopulationState::Begun => {
             "the notes are being compiled for the first time; ask again in a few seconds"
@@ -47,16 +54,14 @@ pub(super) fn explain(
             "the memory is empty; MemoryCompile reads a folder of notes into it, and MemoryWrite a \
              text"
         }
-        PopulationState::Filled if is_none && is_narrow => {
-            "no node meets all conditions; leave one out"
-        }
+        PopulationState::Filled if is_unmet => "no node meets all conditions; leave one out",
         PopulationState::Filled => {
             "nothing has these words; try fewer or other ones, or MemoryTree for the outline"
         }
     };
-    let nearest = match is_none && is_narrow {
+    let nearest = match is_unmet {
         true => Vec::new(),
-        false => nearest_words(reader, query.query)?,
+        false => nearest_words(reader, query.query, now)?,
     };
     let (full, advice) = match nearest.is_empty() {
         true => (format!("{NO_RESULTS}: {advice}"), advice.to_owned()),

@@ -22,7 +22,7 @@ use std::collections::HashSet;
 
 use operator_expressions::expression;
 
-use super::function_words::{ASKING_WORDS, begins_question, is_function_word};
+use super::function_words::{ASKING_WORDS, begins_question, is_function_word, is_request_word};
 use crate::text::diacritic_folding::plain_word;
 use crate::text::spaceless_script_bigrams::{self, ScriptRun, ScriptSpacing};
 use crate::text::thesaurus::{other_forms, related_words, words_of_kind};
@@ -134,6 +134,12 @@ impl ParsedQuery {
 }
 
 impl Term {
+    /// Returns whether it may say how, rather than what, is asked.
+    pub(super) fn is_asking(&self) -> bool {
+        self.role == QuestionTermRole::Asking
+            || self.words.first().is_some_and(|it| is_request_word(it))
+    }
+
     /// Returns the term for any of these words; `None` without any.
     fn of_words(words: Vec<String>, role: QuestionTermRole) -> Option<Term> {
         let quoted: Vec<String> = words.iter().map(|it| quoted(it, false)).collect();

@@ -42,6 +42,9 @@ const ASKED_WORDS_MIN: usize = 2;
 const SHARE_MIN: f64 = 0.2;
 const WEIGHT_MIN: f64 = 2.0;
 
+/// Short hits behind those of twice the budget whose texts may fill it.
+const SHORT_HITS_MAX: usize = 16;
+
 /// The hits of a search, best first.
 #[derive(Default)]
 pub(super) struct RankedHits {
@@ -74,16 +77,24 @@ impl RankedHits {
 }
 
 impl RankedHits {
-    /// Returns the first hits whose texts may be shown: those of twice the budget.
-    pub(super) fn first_keys(&self, max: Option<u32>) -> Vec<NodeKey> {
+    /// Returns the hits whose texts may be shown: those of twice the budget, and some short ones
+    /// behind them.
+    pub(super) fn shown_keys(&self, max: Option<u32>) -> Vec<NodeKey> {
         let max = max.map_or(u64::MAX, u64::from);
-        let mut sum = 0u64;
-        let mut is_near = |hit: &&SearchHit| {
-            let before = sum;
-            sum = sum.saturating_add(u64::from(hit.head.tokens).min(max));
-            before <= max.saturating_mul(2)
-        };
-        self.hits.iter().take_while(|hit| is_near(hit)).map(|hit| hit.head.key).collect()
+        let (mut sum, mut n_short) = (0u64, 0);
+        let mut keys = Vec::new();
+        for hit in &self.hits {
+            let n_tokens = u64::from(hit.head.tokens);
+            let is_near = sum <= max.saturating_mul(2);
+            let is_short = n_tokens <= max / 4 && n_short < SHORT_HITS_MAX;
+            match is_near {
+                true => sum = sum.saturating_add(n_tokens.min(max)),
+                false if is_short => n_short += 1,
+                false => continue,
+            }
+            keys.push(hit.head.key);
+        }
+        keys
     }
 
     /// Puts its first part in the place of a large block, which has no text of its own.
@@ -112,16 +123,18 @@ pub(super) fn ranked_hits(
 ) -> Result<RankedHits, Error> {
     let dates = asked_dates(query, now);
     let n_max = candidates_max(asked, limit);
-    let (mut matches, are_of_words) = matches(reader, (asked, &dates), filter, n_max)?;
+    let QuestionMatches { mut matches, dated, are_of_words } =
+        question_matches(reader, (asked, &dates), filter, n_max)?;
     let meant = meaning.filter(|_| are_of_words);
     let near = meant.map(|it| nearest_in_meaning(reader, it, &filter)).transpose()?;
     let near = near.unwrap_or_default();
     let is_long = are_of_words && QUESTION_WORDS_MIN <= asked.marks.len();
     let is_doubted = is_long && !is_answered(&matches);
     if is_doubted {
-        matches.clear();
+        // Its date is enough, whatever words no node has.
+        matches.retain(|it| dated.binary_search(&it.node.key).is_ok());
     }
-    if is_doubted && near.is_empty() {
+    if is_doubted && matches.is_empty() && near.is_empty() {
         return Ok(RankedHits::default());
     }
     let times = (reader.attended()?, now);
@@ -148,7 +161,7 @@ pub(super) fn ranked_hits(
         .collect();
     let mut relevance = rank::relevance_scores(&candidates);
     if are_of_words && !dates.is_empty() {
-        relevance = dated(reader, &dates, &candidates, relevance)?;
+        relevance = with_dates(reader, &dates, &candidates, relevance)?;
     }
     add_meant(reader, &near, (&mut candidates, &mut relevance), times)?;
     let texts = matches.iter().chain(&unmatched);
@@ -257,7 +270,7 @@ fn add_meant(
 
 /// Returns the relevance of candidates, higher for those whose headings, file or front matter have
 /// a date that the question asks about.
-fn dated(
+fn with_dates(
     reader: &Reader,
     asked: &[AskedDate],
     candidates: &[RankCandidate<'_>],
@@ -381,25 +394,34 @@ fn candidates_max(asked: &ParsedQuery, limit: Option<usize>) -> usize {
     if is_short && is_enough { CANDIDATES_OF_FEW_WORDS_MAX } else { CANDIDATES_MAX }
 }
 
+/// The matches of a question.
+struct QuestionMatches {
+    matches: Vec<NodeMatch>,
+    /// The nodes of its dates, in the order of their keys.
+    dated: Vec<NodeKey>,
+    /// Whether it was read as words, rather than as an expression.
+    are_of_words: bool,
+}
+
 /// Returns the matches of the expression if the query is one, else those of its words and dates.
-/// The flag is true for words.
-fn matches(
+fn question_matches(
     reader: &Reader,
     (asked, dates): (&ParsedQuery, &[AskedDate]),
     filter: NodeFilter<'_>,
     n_max: usize,
-) -> Result<(Vec<NodeMatch>, bool), Error> {
+) -> Result<QuestionMatches, Error> {
     if let Some(text) = &asked.expression
-        && let Some(found) = candidates::match_expression(reader, text, filter, n_max)?
+        && let Some(matches) = candidates::match_expression(reader, text, filter, n_max)?
     {
-        return Ok((found, false));
+        return Ok(QuestionMatches { matches, dated: Vec::new(), are_of_words: false });
     }
     let mut asked = asked.clone();
-    let nodes = replace_dates(reader, dates, &filter, &mut asked.terms)?;
+    let dated = replace_dates(reader, dates, &filter, &mut asked.terms)?;
     let terms = match is_question(&asked) {
         true => asked.terms_and_related(),
         false => asked.terms,
     };
-    let terms = (&terms[..], &nodes[..]);
-    Ok((candidates::match_words_and_date(reader, terms, filter, n_max)?, true))
+    let terms = (&terms[..], &dated[..]);
+    let matches = candidates::match_words_and_date(reader, terms, filter, n_max)?;
+    Ok(QuestionMatches { matches, dated, are_of_words: true })
 }

@@ -24,6 +24,8 @@ use crate::text::tokens;
 const LIMIT_DEFAULT: usize = 20;
 /// Least tokens of a hit.
 const HIT_TOKENS_MIN: u32 = 16;
+/// Hits behind those of a budget, of which some may fit where better ones do not.
+const FURTHER_HITS: usize = 24;
 
 /// The text of an answer without hits.
 pub(super) const NO_RESULTS: &str = "no results";
@@ -81,7 +83,8 @@ pub(super) fn search(
     check_filter(&query.filter)?;
     let asked = query_parser::parse_query(query.query);
     let limit = query.limit.or(options.budget.is_none().then_some(LIMIT_DEFAULT));
-    let n_fitting = max.map_or(usize::MAX, |it| (it / HIT_TOKENS_MIN) as usize + 1);
+    let n_fitting = |max: u32| (max / HIT_TOKENS_MIN) as usize + FURTHER_HITS;
+    let n_fitting = max.map_or(usize::MAX, n_fitting);
     let mut found = ranked_hits(
         reader,
         (query.query, &asked, query.meaning),
@@ -103,7 +106,7 @@ pub(super) fn search(
             texts(&found, snippets(reader, &found.hits, &asked)?, TruncationMode::Never, max)
         }
         (false, HitDetail::Full) => {
-            let read = reader.texts(&found.first_keys(max))?;
+            let read = reader.texts(&found.shown_keys(max))?;
             let whole =
                 |(key, text): (NodeKey, TextWithBreadcrumb)| (key, (text.content.clone(), text));
             texts(&found, read.into_iter().map(whole).collect(), TruncationMode::Last, max)
@@ -272,14 +275,20 @@ fn texts(
 ) -> RenderedHits {
     let hits = &found.hits;
     let max = max.unwrap_or(u32::MAX);
-    let mut filling = AnswerBuilder::within(max);
-    for (at, hit) in hits.iter().enumerate() {
-        let Some((shown, text)) = texts.get(&hit.head.key) else { break };
-        filling.take(at, TextEntry::with_text(&hit.head, text, shown), text, cutting);
-    }
-    let FinishedAnswer { mut text, chosen, cut } = filling.finish();
     let mut prices: Vec<u32> = hits.iter().map(|it| it.head.tokens).collect();
     found.price_unread(&mut prices);
+    let mut filling = AnswerBuilder::within(max, longest_rest(&prices));
+    for (at, hit) in hits.iter().enumerate() {
+        let Some((shown, text)) = texts.get(&hit.head.key) else { continue };
+        filling.take(at, TextEntry::with_text(&hit.head, text, shown), text, cutting);
+    }
+    filling.cut_skipped();
+    for (at, hit) in hits.iter().enumerate() {
+        if let Some((shown, text)) = texts.get(&hit.head.key) {
+            filling.take_later(at, &TextEntry::with_text(&hit.head, text, shown));
+        }
+    }
+    let FinishedAnswer { mut text, chosen, cut } = filling.finish();
     let tokens_left_out = left_out(&prices, &chosen);
     if let Some(rest) = rest_line(&prices, &chosen) {
         match chosen.is_empty() {
@@ -299,6 +308,14 @@ fn texts(
 fn rest_line(prices: &[u32], chosen: &[usize]) -> Option<String> {
     let n = prices.len() - chosen.len();
     (0 < n).then(|| render::render_left_out(n, "hit", left_out(prices, chosen), "tokens"))
+}
+
+/// Returns the most tokens of the line about hits that were left out, whichever they are.
+fn longest_rest(prices: &[u32]) -> u32 {
+    // From a thousand on, fewer may be more digits.
+    let longest = |n: u64| if n < 1_000 { n } else { 1_200 };
+    let (n, sum) = (longest(prices.len() as u64), longest(left_out(prices, &[])));
+    tokens::count(&render::render_left_out(n as usize, "hit", sum, "tokens"))
 }
 
 fn left_out(prices: &[u32], chosen: &[usize]) -> u64 {

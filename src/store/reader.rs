@@ -56,6 +56,7 @@ pub(crate) use history::SnapshotRange;
 pub(super) use knowledge::disputes_what_is_over;
 pub(crate) use knowledge::{KnowledgeChange, KnowledgeRow, TypedEdge};
 pub(crate) use omitted_subtree_size::{SiblingRangeAfterPage, SubtreeSize};
+pub(crate) use replaced_nodes::LEFT_OUT_REASONS;
 pub(crate) use stats::{FileSummary, Stats};
 pub(crate) use streamed_listings::TreeRow;
 pub(crate) use texts_with_breadcrumbs::TextWithBreadcrumb;

@@ -169,6 +169,12 @@ fn a_server_searches_a_second_memory_and_marks_what_it_found_there() {
         assert!(found.contains("Pays for") || budget < 500, "{budget}: {found}");
     }
     // Only the second has this, and nothing of it can be changed from here.
+    for budget in [40, 60, 95, 200] {
+        let found = client.text("MemorySearch", json!({"query": "Pays", "budget": budget}));
+        assert!(found.contains("Pays for the billing"), "{budget}: {found}");
+    }
+    let found = client.text("MemorySearch", json!({"query": "payz"}));
+    assert_eq!(found, "nothing here answers that; nearest words: pays");
     let found = client.text("MemorySearch", json!({"query": "Ben"}));
     assert!(found.starts_with("[heading] Ben (id=also:"), "{found}");
     let refused = client.call("MemoryWrite", json!({"payload": "No.", "anchor": id}));

@@ -15,7 +15,7 @@
 use super::{to_one_line, to_quote};
 use crate::ingest::parse::Syntax;
 use crate::model::breadcrumb::{SEPARATOR, to_title};
-use crate::store::reader::{NodeSummary, TextWithBreadcrumb};
+use crate::store::reader::{LEFT_OUT_REASONS, NodeSummary, TextWithBreadcrumb};
 use crate::text;
 use crate::text::tokens;
 
@@ -62,10 +62,10 @@ impl<'a> TextEntry<'a> {
             (false, "text") => (),
             (false, node_type) => {
                 // No node of knowledge has a language.
-                let lang = head.lang.as_deref().or(head.left_out_as).map(to_one_line);
-                let lang = lang.unwrap_or_default().replace(']', "");
-                let gap = if lang.is_empty() { "" } else { " " };
-                lines.push_str(&format!("[{node_type}{gap}{lang}]"));
+                let lang = head.lang.as_deref().map(shown_language);
+                let mark = lang.or(head.left_out_as.map(str::to_owned)).unwrap_or_default();
+                let gap = if mark.is_empty() { "" } else { " " };
+                lines.push_str(&format!("[{node_type}{gap}{mark}]"));
             }
         }
         if !is_titled && !shown.is_empty() {
@@ -86,6 +86,13 @@ impl<'a> TextEntry<'a> {
     pub(crate) fn n_tokens(&self) -> u32 {
         tokens::count(&self.place).saturating_add(tokens::count(&self.lines))
     }
+}
+
+/// Returns the language of a code block: in quotes where it is the reason for leaving out a node.
+fn shown_language(lang: &str) -> String {
+    let lang = to_one_line(lang).replace(']', "");
+    let is_reason = LEFT_OUT_REASONS.contains(&lang.trim().to_lowercase().as_str());
+    if is_reason { to_quote(&lang) } else { lang }
 }
 
 /// Returns the breadcrumb of a node: the path of its file, and the titles above it.
@@ -118,9 +125,13 @@ fn first_part(titles: &str) -> &str {
     titles.split_once(SEPARATOR).map_or(titles, |it| it.0)
 }
 
-/// Returns whether a title reads as the path of a file, or as the sign that there is none.
+/// Returns whether a title reads as the path of a file, or as the sign that there is none. Signs
+/// that are not seen, and a `/` at either end, do not matter.
 fn could_be_path(title: &str) -> bool {
-    let title = title.trim();
+    let is_variant = |it: char| matches!(it, '\u{fe00}'..='\u{fe0f}');
+    let seen = title.chars().filter(|&it| !text::is_invisible(it) && !is_variant(it));
+    let seen: String = seen.collect();
+    let title = seen.trim_matches(|it: char| it.is_whitespace() || it == '/');
     title == NO_FILE || title.starts_with('"') || Syntax::of(title).is_some()
 }
 

@@ -87,6 +87,49 @@ fn a_question_about_a_day_finds_its_notes_however_they_are_dated() {
 }
 
 #[test]
+fn a_request_for_the_notes_of_a_day_is_answered_whatever_its_words() {
+    let others = "  text The cat sleeps.\n".repeat(40);
+    let journal = format!("{JOURNAL}heading Cat\n{others}");
+    for query in [
+        "list my journal entries of yesterday",
+        "Please retrieve notes from 2026-03-13",
+        "Please list every diary entry dated 13 March 2026",
+        "I was wondering whom anybody met during yesterday, answer briefly",
+        "what did the kangaroo, the wombat and the platypus decide yesterday",
+    ] {
+        let found = labels(&journal, query, NOW);
+        assert!(FRIDAY.iter().all(|it| found.contains(&(*it).to_owned())), "{query}: {found:#?}");
+        assert!(!found.contains(&"The cat sleeps.".to_owned()), "{query}: {found:#?}");
+    }
+}
+
+#[test]
+fn a_day_or_month_without_a_year_is_found_where_it_is_written_compactly() {
+    let outline = "
+= 20240613.md
+heading Log
+  text Bought tiles.
+= titles.md
+heading 20250304
+  text Sold the boat.
+= 2019-06-02.md
+heading Log
+  text Fed the cat.
+";
+    let found = |query: &str| {
+        let mut found = labels(outline, query, NOW);
+        found.retain(|it| it.ends_with('.'));
+        found.sort();
+        found
+    };
+    assert_eq!(found("June 13"), ["Bought tiles."]);
+    assert_eq!(found("what happened in June"), ["Bought tiles.", "Fed the cat."]);
+    assert_eq!(found("March 4"), ["Sold the boat."]);
+    assert_eq!(found("what was done from 3 to 5 March"), ["Sold the boat."]);
+    assert!(found("July 13").is_empty());
+}
+
+#[test]
 fn a_question_about_some_days_finds_the_notes_of_each() {
     for query in ["what did we decide last week", "this week", "what happened this month?"] {
         check(query, &[FRIDAY[0], FRIDAY[1], TUESDAY[0], FRIDAY[2]]);

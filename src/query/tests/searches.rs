@@ -150,9 +150,9 @@ fn hits_beyond_the_budget_are_counted() {
         Some(90),
         expect![[r#"
             [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 relevance=0.41 temp=0.50 tok=10)
-            … 6 more hits, 263 tokens"#]],
+            … 6 more hits, 255 tokens"#]],
     );
-    check(&reader, &label("rate lease timeout"), Some(12), expect!["… 7 more hits, 280 tokens"]);
+    check(&reader, &label("rate lease timeout"), Some(12), expect!["… 7 more hits, 304 tokens"]);
     check(&reader, &label("rate lease timeout"), Some(1), expect!["…"]);
     let full = SearchQuery { detail: HitDetail::Full, ..label("timeout") };
     check(
@@ -399,6 +399,32 @@ fn a_question_that_nothing_answers_gets_the_nearest_words() {
 }
 
 #[test]
+fn conditions_do_not_hide_why_nothing_was_found() {
+    let reader = TestMemoryBuilder::of(TALK);
+    let of = |query, node_type| {
+        let filter = NodeFilter { node_type: Some(node_type), ..NodeFilter::default() };
+        asked(&reader, Query::Search(SearchQuery { filter, ..label(query) }), None).unwrap().text
+    };
+    let missing = "nothing here answers that; nearest words: harbour";
+    assert_eq!(of("harbuor", NodeType::Text), missing);
+    assert_eq!(
+        of("xqzzy", NodeType::Text),
+        "no results: nothing has these words; try fewer or other ones, or MemoryTree for the \
+         outline"
+    );
+    let unmet = "no results: no node meets all conditions; leave one out";
+    assert_eq!(of("harbour", NodeType::Code), unmet);
+    assert_eq!(of("harbour", NodeType::Task), unmet);
+}
+
+#[test]
+fn words_of_a_date_or_of_a_request_have_no_nearest_words() {
+    let reader = TestMemoryBuilder::of("= a.md\ntext Marsh 1923 plied Liszt.\ntext Harbour.");
+    let text = search(&reader, &label("Please list notes of 3 March 1924, harbuor")).unwrap().text;
+    assert_eq!(text, "nothing here answers that; nearest words: harbour");
+}
+
+#[test]
 fn budgets_are_kept_and_used() {
     const WORDS: [&str; 12] = [
         "harbour", "mill", "lease", "lock", "timeout", "ledger", "invoice", "garden", "river",
@@ -447,5 +473,48 @@ fn a_hit_on_a_large_block_shows_its_first_part() {
         let text = search(&reader, &query).unwrap().text;
         assert_eq!(text.matches("Zebrafinch manifesto of the valley.").count(), 1, "{text}");
         assert_eq!(text.lines().count(), 3, "{text}");
+    }
+}
+
+/// Returns the answer with whole texts.
+fn full(reader: &Reader, query: &str, budget: u32) -> String {
+    let query = SearchQuery { detail: HitDetail::Full, ..label(query) };
+    asked(reader, Query::Search(query), Some(budget)).unwrap().text
+}
+
+#[test]
+fn a_text_is_cut_at_a_sentence_or_not_at_all() {
+    let long = "the harbour and the mill and ".repeat(40);
+    let reader = TestMemoryBuilder::of(&format!(
+        "= a.md\nheading A\n  text Ana: Harbour mill lease! It ended in May. {long}\n  text Ben: No \
+         harbour."
+    ));
+    for budget in [60, 80, 120, 200] {
+        let text = full(&reader, "harbour mill lease", budget);
+        assert!(text.contains("Harbour mill lease! It ended in May.\n… cut"), "{text}");
+        assert!(text.contains("Ben: No harbour."), "{text}");
+    }
+    let leads = TestMemoryBuilder::of(&format!(
+        "= a.md\nheading A\n  text Maximiliana: Yes. Harbour{}\n  text Ben: No harbour here.",
+        "mill".repeat(400)
+    ));
+    let text = full(&leads, "harbour", 60);
+    assert!(text.contains("Ben: No harbour here.") && !text.contains("Maximiliana"), "{text}");
+}
+
+#[test]
+fn a_short_reply_is_filled_by_later_hits() {
+    let mut sketch = TestMemoryBuilder::new();
+    sketch.add("= a.md\nheading A\n");
+    for nth in 0..30 {
+        let n_words = if nth < 20 { 40 } else { nth % 4 };
+        sketch.node(1, "text", &format!("Harbour mill {nth}{}", " and so on".repeat(n_words)));
+    }
+    let reader = sketch.done();
+    // No short hit needs more than 20 tokens.
+    for budget in 60..180 {
+        let text = full(&reader, "harbour mill", budget);
+        let counted = tokens::count(&text);
+        assert!(counted <= budget && budget <= counted + 20, "{counted} of {budget}: {text}");
     }
 }

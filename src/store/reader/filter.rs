@@ -3,8 +3,8 @@
 //! Only typed memories have tags, a status and an importance, so that such a condition leaves out
 //! every other node.
 
-use rusqlite::Row;
 use rusqlite::types::Value;
+use rusqlite::{Row, params_from_iter};
 use serde_json::json;
 
 use super::{Reader, list};
@@ -186,6 +186,34 @@ impl Reader {
             }
             _ => Ok(filter),
         }
+    }
+
+    /// Returns whether a memory meets a filter of memories, or one of the newest nodes another.
+    pub(crate) fn has_node_meeting(&self, filter: &NodeFilter<'_>) -> Result<bool, StoreError> {
+        const NODES_MAX: i64 = 100_000;
+        const MEMORY: &str = concat!(
+            "SELECT 1
+               FROM facet AS typed
+              WHERE typed.key = ?1",
+            meets_filter!("typed.node"),
+            " LIMIT ?2"
+        );
+        const NEWEST: &str = concat!(
+            "SELECT 1
+               FROM (SELECT key FROM node WHERE ?1 IS NOT NULL ORDER BY key DESC LIMIT ?2) AS newest
+              WHERE true",
+            meets_filter!("newest.key"),
+            " LIMIT 1"
+        );
+        let is_typed = filter.node_type.and_then(KindSpec::of).is_some();
+        let (sql, n_max) = match is_typed || !filter.of_memories().is_empty() {
+            true => (MEMORY, 1),
+            false => (NEWEST, NODES_MAX),
+        };
+        let first = [Value::Text("type".to_owned()), Value::Integer(n_max)];
+        let values = params_from_iter(first.into_iter().chain(filter.values()));
+        let met = self.all(sql, values, |_| Ok(()));
+        Ok(!met.doing("look for nodes that meet the conditions")?.is_empty())
     }
 
     /// Returns those nodes that are archived, in the order of their keys.

@@ -13,9 +13,8 @@ use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 const MERGED: &str = "merged";
 const SUPERSEDED: &str = "superseded";
 
-/// Reasons why a node is left out; in SQL they are their numbers.
-const REASONS: [Option<&str>; 5] =
-    [None, Some("archived"), Some("deleted"), Some(MERGED), Some(SUPERSEDED)];
+/// Reasons why a node is left out; in SQL they are their numbers, from 1.
+pub(crate) const LEFT_OUT_REASONS: [&str; 4] = ["archived", "deleted", MERGED, SUPERSEDED];
 
 /// A node with the reason why it, or a fact that it states, is left out.
 struct LeftOutNode {
@@ -156,7 +155,8 @@ impl Reader {
             return Ok(Vec::new());
         }
         let read = |row: &Row<'_>| {
-            let reason = REASONS.get(usize::from(row.get::<_, u8>(2)?)).copied().flatten();
+            let number = usize::from(row.get::<_, u8>(2)?);
+            let reason = number.checked_sub(1).and_then(|it| LEFT_OUT_REASONS.get(it)).copied();
             Ok(LeftOutNode { key: NodeKey(row.get(0)?), node: NodeKey(row.get(1)?), reason })
         };
         self.all(LEFT_OUT, params![list(nodes), at.0], read).doing("read why nodes are left out")

@@ -108,8 +108,27 @@ fn a_title_below_no_file_cannot_be_taken_for_a_path() {
     assert_eq!(of_titles("", "Notes/People.MD"), "no file / Notes/People.MD");
     assert_eq!(of_titles("\"a.md\"", ""), "no file / \"a.md\"");
     assert_eq!(of_titles("no file / Ana", ""), "no file / no file / Ana");
+    for title in
+        ["people.md\u{fe0f}", "people.md\u{200b}", "people.md/", "/people.md", "people.md /"]
+    {
+        let shown = of_titles(title, "Ana");
+        assert!(shown.starts_with("no file / "), "{shown}");
+    }
     assert_eq!(of_titles("Ana", "people.md"), "Ana / people.md");
     assert_eq!(of_titles("", "Version 0.3"), "Version 0.3");
+}
+
+#[test]
+fn a_language_cannot_be_taken_for_the_reason_why_a_node_is_left_out() {
+    let of_language = |lang: &str| {
+        let head = NodeSummary { lang: Some(lang.to_owned()), ..head("code", "make") };
+        let (breadcrumb, content) = ("a".to_owned(), "make".to_owned());
+        TextEntry::whole(&head, &TextWithBreadcrumb { breadcrumb, content }).lines
+    };
+    assert_eq!(of_language("superseded"), "AcTRirZSwQh[code \"superseded\"] make\n");
+    assert_eq!(of_language("super\u{200b}seded"), "AcTRirZSwQh[code \"superseded\"] make\n");
+    assert_eq!(of_language("Archived]"), "AcTRirZSwQh[code \"Archived\"] make\n");
+    assert_eq!(of_language("sh"), "AcTRirZSwQh[code sh] make\n");
 }
 
 #[test]
