@@ -97,8 +97,8 @@ impl SecondMemory {
         }
     }
 
-    /// Returns the answer of the second memory alone, where the own one has none; of two reasons for
-    /// none, that with the nearest words.
+    /// Returns the answer of the second memory alone, where the own one has none; of two reasons
+    /// for none, that with the nearest words.
     fn answer_or_reason(&self, query: &Query<'_>, ours: Answer, options: &QueryOptions) -> Answer {
         match self.ask(query, options) {
             Ok(theirs) if query::tells_more(&theirs.text, &ours.text) => {

@@ -2,9 +2,9 @@
 //!
 //! Hits of one section stand together under its breadcrumb, in the order of their file; sections
 //! come in the order of their best hit. What was replaced keeps its rank, behind its replacement. A
-//! long answer has parts, each grouped by itself, so that the best hits come first in it. A hit that
-//! is longer than what is left is cut at a sentence, once; where little is left, shorter hits come
-//! before it. Counts of lines add up, so nothing is measured twice. This module does no IO.
+//! long answer has parts, each grouped by itself, so that the best hits come first in it. A hit
+//! that is longer than what is left is cut at a sentence, once; where little is left, shorter hits
+//! come before it. Counts of lines add up, so nothing is measured twice. This module does no IO.
 
 use std::collections::{HashMap, HashSet};
 

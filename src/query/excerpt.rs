@@ -115,8 +115,8 @@ pub(crate) struct CutEntry {
     pub(crate) needs: u32,
 }
 
-/// Cuts a node's entry to the sentences or lines that fit, and a line with the tokens of the whole; `None`
-/// where not even that fits. A breadcrumb that is shown already is left out.
+/// Cuts a node's entry to the sentences or lines that fit, and a line with the tokens of the whole;
+/// `None` where not even that fits. A breadcrumb that is shown already is left out.
 pub(crate) fn cut_entry(
     head: &NodeSummary,
     text: &TextWithBreadcrumb,

@@ -35,7 +35,8 @@ const CHARS_MAX: usize = 32;
 const PREFIX_CHARS_MIN: usize = 3;
 const ENDING_CHARS: usize = 3;
 
-/// Returns words that nodes have, the nearest to each of a query's but those of a date or a request.
+/// Returns words that nodes have, the nearest to each of a query's; none to words of a date or a
+/// request.
 pub(super) fn nearest_words(
     reader: &Reader,
     query: &str,

@@ -59,9 +59,18 @@ pub(super) fn explain(
             "nothing has these words; try fewer or other ones, or MemoryTree for the outline"
         }
     };
-    let nearest = match is_unmet {
+    let mut nearest = match is_unmet {
         true => Vec::new(),
         false => nearest_words(reader, query.query, now)?,
+    };
+    let asked = query.query.to_lowercase();
+    let are_asked = |words: &[String]| words.iter().all(|it| asked.contains(&it.to_lowercase()));
+    let advice = match is_narrow && !nearest.is_empty() && are_asked(&nearest) {
+        true => {
+            nearest.clear();
+            "no node that meets the conditions has these words; leave one out"
+        }
+        false => advice,
     };
     let (full, advice) = match nearest.is_empty() {
         true => (format!("{NO_RESULTS}: {advice}"), advice.to_owned()),

@@ -3,6 +3,7 @@
 mod answerability;
 mod dated_questions;
 mod fetches;
+mod filled_replies;
 mod outlines;
 mod searches;
 

@@ -84,7 +84,7 @@ fn search_finds_or_says_that_it_does_not() {
         …
         = 0
         $ search five --type heading --db m.db
-        no results: no node meets all conditions; leave one out
+        no results: no node that meets the conditions has these words; leave one out
         = 1
     "#]]);
 }
