@@ -4,6 +4,7 @@
 //! only be compared with the text by a command in the form of an `INSERT`, which is why a copy of
 //! it in a temporary table gets that command.
 
+mod altered_keys;
 mod altered_states;
 mod broken_fields;
 mod file_paths;

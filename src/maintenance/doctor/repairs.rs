@@ -9,9 +9,9 @@ use std::path::Path;
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    CHECKS, SCHEMA_OBJECTS, altered_states, broken_fields, compute_state_fingerprint, count,
-    file_paths, invalid_utf8_texts, next_keys_single_rows, number_ranges, run, schema_objects,
-    text_hashes, typed_nodes,
+    CHECKS, SCHEMA_OBJECTS, altered_keys, altered_states, broken_fields, compute_state_fingerprint,
+    count, file_paths, invalid_utf8_texts, next_keys_single_rows, number_ranges, run,
+    schema_objects, text_hashes, typed_nodes,
 };
 use crate::model::clock::Millis;
 use crate::model::heat;
@@ -91,8 +91,15 @@ fn restore_altered(conn: &Connection) -> Result<Vec<String>, StoreError> {
     Ok(altered.iter().map(|it| format!("{}: {RESTORED}", it.name())).collect())
 }
 
-/// Takes the state as it is, and has the next compile compare it with the files.
+/// Takes the state as it is, and has the next compile compare it with the files: a file's node
+/// below one of another file would be left out.
 fn adopt_state(conn: &Connection, now: Millis) -> Result<Vec<String>, StoreError> {
+    const TAKE_OUT: &str = "
+        UPDATE node
+           SET parent = NULL
+         WHERE source_hash IS NOT NULL AND file IS NOT NULL AND parent IS NOT NULL
+           AND file IS NOT (SELECT above.file FROM node AS above WHERE above.key = node.parent)";
+    execute(conn, TAKE_OUT, "take a node out of another file")?;
     text_hashes::forget_hashes(conn)?;
     rewrite_fingerprint(conn, MESSAGE, now)?;
     Ok(vec![READ_AGAIN.to_owned()])
@@ -258,6 +265,7 @@ fn drop_dangling(conn: &Connection) -> Result<(), StoreError> {
             false => format!("UPDATE {table} SET {from} = NULL WHERE {dangles}"),
         })
     };
+    altered_keys::restore(conn)?;
     // Rows that refer to a deleted row are left to the next round.
     conn.pragma_update(None, "defer_foreign_keys", true).doing("begin a repair")?;
     for _ in 0..ROUNDS_MAX {

@@ -1,0 +1,56 @@
+//! Gives a file or a root the number back that other rows know it by.
+//!
+//! Without it, the nodes of the file would lose their file, and the next compile would add each of
+//! them again.
+
+use rusqlite::{Connection, Row};
+
+use super::compute_state_fingerprint;
+use crate::model::identity::ContentHash;
+use crate::store::{ErrorContext, PreparedStatements, StoreError};
+
+/// Changes tried at most; each computes the fingerprint of the state.
+const TRIES_MAX: usize = 16;
+
+/// The changes that make rows refer to something again. Each file without nodes may be the missing
+/// one, each root without files too, and a file may be of any root.
+const CHANGES: &str = "
+    SELECT DISTINCT 'UPDATE file SET id = ' || node.file || ' WHERE id = ' || empty.id
+      FROM node
+      JOIN file AS empty ON empty.id NOT IN (SELECT file FROM node WHERE file IS NOT NULL)
+     WHERE node.file NOT IN (SELECT id FROM file)
+     UNION ALL
+    SELECT DISTINCT 'UPDATE root SET id = ' || file.root || ' WHERE id = ' || empty.id
+      FROM file
+      JOIN root AS empty ON empty.id NOT IN (SELECT root FROM file)
+     WHERE file.root NOT IN (SELECT id FROM root)
+     UNION ALL
+    SELECT DISTINCT 'UPDATE file SET root = ' || root.id || ' WHERE root = ' || file.root
+      FROM file
+      JOIN root
+     WHERE file.root NOT IN (SELECT id FROM root)";
+
+/// Makes the changes that lead to the state that HEAD's fingerprint proves, or stay in it.
+pub(super) fn restore(conn: &Connection) -> Result<(), StoreError> {
+    const HEAD: &str = "
+        SELECT snapshot.cursor_hash
+          FROM cursor
+          JOIN snapshot ON snapshot.id = cursor.snapshot
+         WHERE cursor.name = 'HEAD'";
+    const DOING: &str = "restore a number";
+    let head: Option<String> = conn.find(HEAD, [], |row| row.get(0), "read HEAD")?;
+    conn.pragma_update(None, "defer_foreign_keys", true).doing(DOING)?;
+    let read = |row: &Row<'_>| row.get(0);
+    let changes: Vec<String> = conn.rows(CHANGES, [], read, "find missing rows")?;
+    for change in changes.iter().take(TRIES_MAX) {
+        conn.execute_batch("SAVEPOINT restoring").doing(DOING)?;
+        // A number that is taken is none.
+        let is_made = conn.execute(change, []).is_ok();
+        let hash = ContentHash(compute_state_fingerprint(conn)?).to_string();
+        if !is_made || head.as_ref() != Some(&hash) {
+            conn.execute_batch("ROLLBACK TO restoring").doing(DOING)?;
+        }
+        conn.execute_batch("RELEASE restoring").doing(DOING)?;
+    }
+    Ok(())
+}
