@@ -37,7 +37,7 @@ mod search;
 mod serve;
 #[cfg(feature = "desktop")]
 mod setup;
-mod sharing;
+mod shared_space_flags;
 #[cfg(feature = "shared")]
 mod space;
 mod terminal_safe_output;

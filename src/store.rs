@@ -54,7 +54,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
-pub(crate) use batch::{Batch, ChangedNodeCounts, ManualEdgeTarget, NewNode};
+pub(crate) use batch::{Batch, ChangedNodeCounts, ManualEdgeResolution, NewNode};
 pub(crate) use batch::{RequestReceipt, UnrelateOutcome};
 pub(crate) use database_path_check::check_path;
 use error_advice::ExternalErrorCause::{Refusal, State};

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::tool_call_arguments::arguments(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::arguments::arguments(data));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::changeset_round_trip::changeset(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::changeset::changeset(data));

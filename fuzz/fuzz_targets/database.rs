@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::corrupt_database::database(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::database::database(data));

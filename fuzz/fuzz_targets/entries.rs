@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::answer_entry_rendering::entries(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::entries::entries(data));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::markdown_export_format::export(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::export::export(data));

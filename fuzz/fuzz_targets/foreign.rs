@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::foreign_notes::foreign(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::foreign::foreign(data));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::json_rpc_framing::frame(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::frame::frame(data));

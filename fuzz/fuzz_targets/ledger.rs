@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::client_session_history::ledger(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::ledger::ledger(data));

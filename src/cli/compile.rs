@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::args::CompileArgs;
 use super::memory_place::database_of_notes;
 use super::progress::ProgressLine;
-use super::sharing::OpenSpace;
+use super::shared_space_flags::OpenSpace;
 use super::{CommandContext, CommandError, CommandOutcome, absolute, n_threads, options};
 use crate::ingest::scan::{DetailLevel, PassedOver};
 use crate::memory::compile::{

@@ -9,7 +9,7 @@ use super::color::{PaintedText, TextRole};
 use super::configured_providers::providers;
 use super::memory_place::known_database;
 use super::progress::ProgressLine;
-use super::sharing::tell_unpublished;
+use super::shared_space_flags::tell_unpublished;
 use super::{CommandContext, CommandError, CommandOutcome};
 use crate::maintenance::backup_and_repair;
 use crate::maintenance::doctor::{self, CheckStatus, DoctorReport};

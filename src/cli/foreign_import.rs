@@ -8,7 +8,8 @@ use super::progress::ProgressLine;
 use super::{CommandContext, CommandError, CommandOutcome, typed_memory_output};
 use crate::ingest::conversation::each_spoken;
 use crate::ingest::foreign::{
-    ForeignFileOrigin, ForeignProgram, ForeignReader, NoteCollector, SessionMetadata, add_session,
+    ForeignFileOrigin, ForeignReader, ImportableProgram, NoteCollector, SessionMetadata,
+    add_session,
 };
 use crate::ingest::scan;
 use crate::maintenance::transfer::each_opencode_session;
@@ -43,7 +44,7 @@ struct FoundFile {
 type MemoryUnlessDryRun = Option<Memory>;
 
 pub(super) fn import(
-    source: &'static ForeignProgram,
+    source: &'static ImportableProgram,
     path: Option<PathBuf>,
     db: &Path,
     mode: WriteOrDryRun,
@@ -86,7 +87,7 @@ pub(super) fn import(
 }
 
 fn report(
-    source: &ForeignProgram,
+    source: &ImportableProgram,
     notes: &NoteCollector,
     sum: &ForeignImportReport,
     db: &Path,
@@ -127,7 +128,7 @@ fn report(
 /// Writes the notes that are ready, and adds up what was done.
 fn keep(
     memory: &MemoryUnlessDryRun,
-    source: &ForeignProgram,
+    source: &ImportableProgram,
     notes: &mut NoteCollector,
     mode: WriteOrDryRun,
     sum: &mut ForeignImportReport,
@@ -148,7 +149,7 @@ fn keep(
     Ok(())
 }
 
-fn read(source: &'static ForeignProgram, found: &FoundFile, notes: &mut NoteCollector) {
+fn read(source: &'static ImportableProgram, found: &FoundFile, notes: &mut NoteCollector) {
     let shown = found.path.display().to_string();
     let project = project_of(&found.path);
     let project = project.as_deref();
@@ -185,7 +186,7 @@ fn read_opencode(file: &ForeignFileOrigin<'_>, db: &Path, notes: &mut NoteCollec
 }
 
 /// Returns the folder of a program below the home.
-fn of_home(source: &ForeignProgram) -> Result<PathBuf, CommandError> {
+fn of_home(source: &ImportableProgram) -> Result<PathBuf, CommandError> {
     let home = std::env::var_os("HOME").filter(|it| !it.is_empty() && !source.home.is_empty());
     let folder = home.map(|it| Path::new(&it).join(source.home));
     let name = source.name;
@@ -203,7 +204,10 @@ fn of_home(source: &ForeignProgram) -> Result<PathBuf, CommandError> {
 }
 
 /// Returns the files to read, by name.
-fn found_in(source: &'static ForeignProgram, path: &Path) -> Result<Vec<FoundFile>, CommandError> {
+fn found_in(
+    source: &'static ImportableProgram,
+    path: &Path,
+) -> Result<Vec<FoundFile>, CommandError> {
     let cannot = |error: std::io::Error| {
         CommandError::Because(format!("cannot read `{}`: {error}", path.display()))
     };
@@ -219,7 +223,7 @@ fn found_in(source: &'static ForeignProgram, path: &Path) -> Result<Vec<FoundFil
 }
 
 fn walk(
-    source: &'static ForeignProgram,
+    source: &'static ImportableProgram,
     folder: &Path,
     below: &str,
     depth: usize,
@@ -242,7 +246,11 @@ fn walk(
     }
 }
 
-fn found_file(source: &'static ForeignProgram, path: PathBuf, below: String) -> Option<FoundFile> {
+fn found_file(
+    source: &'static ImportableProgram,
+    path: PathBuf,
+    below: String,
+) -> Option<FoundFile> {
     let is_database = source.name == OPENCODE.0 && path.file_name()? == OPENCODE.1;
     let reader = (source.reader)(&below);
     (is_database || reader.is_some()).then_some(FoundFile { path, below, reader })

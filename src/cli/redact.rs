@@ -10,7 +10,7 @@ use serde_json::json;
 use super::args::RedactArgs;
 use super::memory_place::known_database;
 use super::safety_backup::{BackupChoice, SafetyBackup};
-use super::sharing::tell_unpublished;
+use super::shared_space_flags::tell_unpublished;
 use super::{CommandContext, CommandError, CommandOutcome, absolute, options};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::redaction::{self, RedactionMode, RedactionReport};

@@ -4,7 +4,7 @@ use super::args::RestoreArgs;
 use super::memory_place::database_to_make;
 use super::progress::ProgressLine;
 use super::safety_backup::prune;
-use super::sharing::tell_unpublished;
+use super::shared_space_flags::tell_unpublished;
 use super::user_settings::memory_settings_of_user;
 use super::{CommandContext, CommandError, CommandOutcome};
 use crate::maintenance::transfer::{self, BackupReport, RestoreReport};

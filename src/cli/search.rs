@@ -6,7 +6,7 @@ use super::args::{self, ColorWhen};
 use super::color::PlainOrAnsi;
 use super::memory_place::known_database;
 use super::tool_advice_rewording::with_commands;
-use super::{CommandContext, CommandError, CommandOutcome, sharing};
+use super::{CommandContext, CommandError, CommandOutcome, shared_space_flags};
 use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 use crate::query::{self, HitDetail, OutputFormat, Query, QueryOptions, SearchQuery};
@@ -48,7 +48,7 @@ pub(super) fn run(
         QueryOptions { budget: args.budget, output, ..QueryOptions::text(context.clock.now()) };
     let db = known_database(args.db, context)?;
     if args.is_fresh {
-        sharing::follow_to_read(&db, context)?;
+        shared_space_flags::follow_to_read(&db, context)?;
     }
     let reader = Reader::open(&db)?;
     let answer = query::answer(&reader, &Query::Search(ask), &options)

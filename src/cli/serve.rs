@@ -9,7 +9,7 @@ use super::args::{ProjectOrUser, ServeArgs};
 use super::configured_providers::providers;
 use super::listen_options::{HttpOptions, PageLinks};
 use super::memory_place::{self, MemoryLookupFolders, OF_USER};
-use super::sharing::OpenSpace;
+use super::shared_space_flags::OpenSpace;
 use super::unique_process_name::process_name;
 use super::user_settings::{knowledge_settings, log_level, memory_settings};
 use super::{

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use super::args::{SharedSpaceFlags, SpaceArgs, SpaceTask};
 use super::memory_place::known_database;
-use super::sharing::{OpenSpace, RootNames, join_new_file, keeper_of, remove_database, replica_at};
+use super::shared_space_flags::{
+    OpenSpace, RootNames, join_new_file, keeper_of, remove_database, replica_at,
+};
 use super::{CommandContext, CommandError, CommandOutcome};
 use crate::server::postgres::{PostgresSequencer, ReplicaStatus, ReplicaSyncStatus, facts_of};
 use crate::store::missing_wal_check::with_suffix;

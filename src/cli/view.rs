@@ -18,8 +18,8 @@ use super::serve::quiet_panics;
 use super::unique_process_name::process_name;
 use super::user_settings::log_level;
 use super::{
-    CommandContext, CommandError, CommandOutcome, browser_opener, logging, options, sharing,
-    variable,
+    CommandContext, CommandError, CommandOutcome, browser_opener, logging, options,
+    shared_space_flags, variable,
 };
 use crate::mcp::{NoticeWaker, PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub};
 use crate::memory::ReadOnlyMemory;
@@ -48,7 +48,7 @@ pub(super) fn run(
     let http = listen_options::view_options(args.listen.as_deref(), &context.clock)?;
     let wanted = listen_options::address(&http);
     let links = listen_options::page_links(&http);
-    let (space, look) = sharing::observed_space(args.shared.as_ref(), &path)?;
+    let (space, look) = shared_space_flags::observed_space(args.shared.as_ref(), &path)?;
     let server = Arc::new(observer(&path, &wanted, space, context)?);
     let notifying = Arc::clone(&server);
     let work = move |stop: &StopSignal| resource_notifications::run_notifications(&notifying, stop);

@@ -4,7 +4,7 @@
 use crate::model::clock::Millis;
 use crate::query::{FetchQuery, HitDetail, Query, QueryOptions, SearchQuery, answer};
 use crate::store::reader::Reader;
-use crate::store::reader::memory_builder_testing::TestMemoryBuilder;
+use crate::store::reader::database_builder_testing::TestDatabaseBuilder;
 use crate::text::tokens;
 
 /// Notes with a little of everything that queries search for.
@@ -26,7 +26,7 @@ struct NotesMemory {
 
 thread_local! {
     static MEMORY: NotesMemory = {
-        let mut sketch = TestMemoryBuilder::new();
+        let mut sketch = TestDatabaseBuilder::new();
         let ids = sketch.add(NOTES);
         NotesMemory { reader: sketch.done(), ids }
     };

@@ -69,12 +69,12 @@ pub(crate) struct ForeignFileOrigin<'a> {
     /// The folder that a session worked in, where a file beside it says so.
     pub(crate) project: Option<&'a str>,
     /// The program.
-    pub(crate) source: &'static ForeignProgram,
+    pub(crate) source: &'static ImportableProgram,
 }
 
 /// A program whose memories can be read.
 #[derive(Debug)]
-pub(crate) struct ForeignProgram {
+pub(crate) struct ImportableProgram {
     pub(crate) name: &'static str,
     /// Another name for it.
     pub(crate) alias: &'static str,
@@ -87,8 +87,8 @@ pub(crate) struct ForeignProgram {
 }
 
 /// The programs. OpenCode also has a database, which is read elsewhere.
-pub(crate) static FOREIGN_SOURCES: [ForeignProgram; 11] = [
-    ForeignProgram {
+pub(crate) static FOREIGN_SOURCES: [ImportableProgram; 11] = [
+    ImportableProgram {
         name: "claude-code",
         alias: "",
         home: ".claude",
@@ -101,7 +101,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignProgram; 11] = [
             _ => markdown_folder::reader_of_memory(path),
         },
     },
-    ForeignProgram {
+    ImportableProgram {
         name: "codex",
         alias: "",
         home: ".codex",
@@ -111,7 +111,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignProgram; 11] = [
             false => markdown_folder::reader_of_memory(path),
         },
     },
-    ForeignProgram {
+    ImportableProgram {
         name: "gemini-cli",
         alias: "gemini",
         home: ".gemini",
@@ -122,7 +122,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignProgram; 11] = [
             _ => markdown_folder::reader_of_memory(path),
         },
     },
-    ForeignProgram {
+    ImportableProgram {
         name: "opencode",
         alias: "",
         home: ".local/share/opencode",
@@ -132,7 +132,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignProgram; 11] = [
             false => markdown_folder::reader_of_memory(path),
         },
     },
-    ForeignProgram {
+    ImportableProgram {
         name: "qwen-code",
         alias: "qwen",
         home: ".qwen",
@@ -143,21 +143,21 @@ pub(crate) static FOREIGN_SOURCES: [ForeignProgram; 11] = [
             _ => markdown_folder::reader_of_memory(path),
         },
     },
-    ForeignProgram {
+    ImportableProgram {
         name: "chatgpt",
         alias: "",
         home: "",
         files: "conversations.json of an unpacked export",
         reader: |path| is_conversations(path).then_some(chat_exports::read_chatgpt),
     },
-    ForeignProgram {
+    ImportableProgram {
         name: "claude",
         alias: "claude.ai",
         home: "",
         files: "conversations.json of an unpacked export",
         reader: |path| is_conversations(path).then_some(chat_exports::read_claude),
     },
-    ForeignProgram {
+    ImportableProgram {
         name: "server-memory",
         alias: "memory",
         home: "",
@@ -167,14 +167,14 @@ pub(crate) static FOREIGN_SOURCES: [ForeignProgram; 11] = [
             is_it.then_some(entity_graph::read_lines)
         },
     },
-    ForeignProgram {
+    ImportableProgram {
         name: "basic-memory",
         alias: "",
         home: "basic-memory",
         files: "*.md",
         reader: |path| path.ends_with(".md").then_some(markdown_folder::read_note),
     },
-    ForeignProgram {
+    ImportableProgram {
         name: "mem0",
         alias: "",
         home: "",
@@ -184,7 +184,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignProgram; 11] = [
             _ => path.ends_with(".json").then_some(mem0::read_mem0),
         },
     },
-    ForeignProgram {
+    ImportableProgram {
         name: "cogx",
         alias: "cognee",
         home: "",
@@ -193,17 +193,17 @@ pub(crate) static FOREIGN_SOURCES: [ForeignProgram; 11] = [
     },
 ];
 
-impl PartialEq for ForeignProgram {
-    fn eq(&self, other: &ForeignProgram) -> bool {
+impl PartialEq for ImportableProgram {
+    fn eq(&self, other: &ImportableProgram) -> bool {
         self.name == other.name
     }
 }
 
-impl Eq for ForeignProgram {}
+impl Eq for ImportableProgram {}
 
-impl ForeignProgram {
+impl ImportableProgram {
     /// Returns the program of that name.
-    pub(crate) fn named(name: &str) -> Option<&'static ForeignProgram> {
+    pub(crate) fn named(name: &str) -> Option<&'static ImportableProgram> {
         FOREIGN_SOURCES.iter().find(|it| it.name == name || !name.is_empty() && it.alias == name)
     }
 }

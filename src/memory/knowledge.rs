@@ -26,7 +26,7 @@ mod remind_export;
 mod remind_import;
 pub(crate) mod remind_tool_calls;
 mod resource_json;
-mod topic_members;
+mod topic_member_release;
 mod worksheets;
 
 #[cfg(test)]
@@ -52,5 +52,5 @@ pub(crate) use resource_json::{
     graph_record, query_record, stats_document, stats_record, topic_record, topic_records,
     topics_document,
 };
-pub(crate) use topic_members::{n_episodes_of, release_members};
+pub(crate) use topic_member_release::{n_episodes_of, release_members};
 pub(crate) use worksheets::{ConsolidateRequest, TASKS, WorksheetRequest, review};

@@ -7,7 +7,7 @@ use super::{Error, Memory};
 use crate::ingest::parse::link;
 use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::query;
-use crate::store::{Batch, ManualEdgeTarget, NodeKey, StoreError, UnrelateOutcome};
+use crate::store::{Batch, ManualEdgeResolution, NodeKey, StoreError, UnrelateOutcome};
 
 /// A request for an edge.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +32,10 @@ impl RelateRequest<'_> {
 
 impl Memory {
     /// Adds an edge, or changes the weight of an existing one. Snapshots do not include edges.
-    pub(crate) fn relate(&self, request: &RelateRequest<'_>) -> Result<ManualEdgeTarget, Error> {
+    pub(crate) fn relate(
+        &self,
+        request: &RelateRequest<'_>,
+    ) -> Result<ManualEdgeResolution, Error> {
         let mut reference = self.reference(request)?;
         if let Some(id) = &reference.id_hint {
             let target = self.read(|reader| query::node_by_id(reader, id));
@@ -42,7 +45,10 @@ impl Memory {
     }
 
     /// Removes a manual edge.
-    pub(crate) fn unrelate(&self, request: &RelateRequest<'_>) -> Result<ManualEdgeTarget, Error> {
+    pub(crate) fn unrelate(
+        &self,
+        request: &RelateRequest<'_>,
+    ) -> Result<ManualEdgeResolution, Error> {
         let mut reference = self.reference(request)?;
         if let Some(id) = &reference.id_hint {
             // Even one of no node: the target of the edge may be gone.

@@ -47,7 +47,7 @@ pub(super) enum DateWording {
 /// Returns the dates that a question asks about, given the time of asking, in their order.
 pub(super) fn asked_dates(question: &str, now: Millis) -> Vec<AskedDate> {
     let Some(calendar) = Calendar::at(now) else { return Vec::new() };
-    let words = DateWords::of(question);
+    let words = QuestionWords::of(question);
     let mut dates = words.dates(calendar);
     words.complete(&mut dates);
     let spans = words.spans(&dates);
@@ -69,7 +69,7 @@ fn pieces<'a>(words: impl IntoIterator<Item = &'a String>) -> HashSet<String> {
 }
 
 /// The words of a question, in which a dash between days is `to`.
-struct DateWords(Vec<String>);
+struct QuestionWords(Vec<String>);
 
 /// A date as read, with the range of its words.
 struct ReadDate {
@@ -83,8 +83,8 @@ enum NamedDate {
     Absolute(PartialDate),
 }
 
-impl DateWords {
-    fn of(question: &str) -> DateWords {
+impl QuestionWords {
+    fn of(question: &str) -> QuestionWords {
         let spaced = question.replace(['–', '—'], " to ").replace(" - ", " to ");
         let mut words = Vec::new();
         for word in document_dates::words_of(&spaced) {
@@ -93,7 +93,7 @@ impl DateWords {
                 None => words.push(word),
             }
         }
-        DateWords(words)
+        QuestionWords(words)
     }
 
     /// Returns whether there is such a word at that place.

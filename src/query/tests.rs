@@ -14,7 +14,7 @@ use super::*;
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
 use crate::store::reader::ArchivedVisibility;
-use crate::store::reader::memory_builder_testing::TestMemoryBuilder;
+use crate::store::reader::database_builder_testing::TestDatabaseBuilder;
 use crate::text::tokens;
 
 const NOTES: &str = r"
@@ -90,7 +90,7 @@ fn check_fetch(reader: &Reader, anchor: &str, budget: Option<u32>, text: Expect)
 }
 
 /// Adds an edge between the nodes with those keys.
-fn edge(sketch: &TestMemoryBuilder, from: usize, to: usize, weight: f64) {
+fn edge(sketch: &TestDatabaseBuilder, from: usize, to: usize, weight: f64) {
     sketch.run(&format!(
         "INSERT INTO reference (source, origin, form, label, weight, target)
          VALUES ({from}, 'parsed', 'wiki', '{from}-{to}', {weight}, {to})"
@@ -110,7 +110,7 @@ fn query_related(anchor: &str) -> RelatedQuery<'_> {
 
 #[test]
 fn related_nodes_come_once_heaviest_first() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     sketch.file("a.md");
     let ids: Vec<String> =
         ["A", "B", "C", "D", "E"].iter().map(|it| sketch.node(0, "heading", it)).collect();
@@ -159,7 +159,7 @@ fn related_nodes_come_once_heaviest_first() {
 
 #[test]
 fn a_related_node_cut_by_the_budget_is_not_warmed() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     sketch.file("a.md");
     let first = sketch.node(0, "heading", "Hub");
     for nth in 2..=200 {
@@ -179,7 +179,7 @@ fn a_related_node_cut_by_the_budget_is_not_warmed() {
 
 #[test]
 fn a_clique_is_walked_in_linear_work() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     sketch.file("a.md");
     let first = sketch.node(0, "heading", "Node 1");
     for nth in 2..=40 {
@@ -198,7 +198,7 @@ fn a_clique_is_walked_in_linear_work() {
 
 #[test]
 fn statistics_are_those_of_the_whole_memory() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     sketch.file("a.md");
     sketch.node(0, "heading", "Alpha");
     sketch.node(1, "text", "One paragraph.");
@@ -264,7 +264,7 @@ fn corpus() -> impl Strategy<Value = Vec<(usize, usize, String, f64)>> {
 }
 
 fn memory(corpus: &[(usize, usize, String, f64)]) -> (Reader, Vec<String>) {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     let mut ids = Vec::new();
     let mut depth = 0;
     for (at, (wanted, node_type, content, temperature)) in corpus.iter().enumerate() {
@@ -285,7 +285,7 @@ proptest! {
 
     #[test]
     fn the_size_that_a_cut_names_suffices(content in "(many |words|日本|\n|\\PC| ){30,90}") {
-        let mut sketch = TestMemoryBuilder::new();
+        let mut sketch = TestDatabaseBuilder::new();
         sketch.file("a.md");
         let anchor = sketch.node(0, "text", &content);
         let reader = sketch.done();
@@ -331,7 +331,7 @@ proptest! {
     ) {
         prop_assume!(!query.trim().is_empty());
         static NOTES_READ: std::sync::LazyLock<std::sync::Mutex<Reader>> =
-            std::sync::LazyLock::new(|| std::sync::Mutex::new(TestMemoryBuilder::of(NOTES)));
+            std::sync::LazyLock::new(|| std::sync::Mutex::new(TestDatabaseBuilder::of(NOTES)));
         let reader = NOTES_READ.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let answer = search(&reader, &label(&query));
         prop_assert!(answer.is_ok(), "{query:?}: {:?}", answer);
@@ -346,7 +346,7 @@ proptest! {
     fn any_two_characters_find_the_run(
         run in "[一-龥ぁ-んァ-ン가-힣ก-ฮ]{2,12}", around in "[a-z .]{0,5}", at in any::<prop::sample::Index>(),
     ) {
-        let reader = TestMemoryBuilder::of(&format!("= a.md\ntext {around}{run}{around}x"));
+        let reader = TestDatabaseBuilder::of(&format!("= a.md\ntext {around}{run}{around}x"));
         let letters: Vec<char> = run.chars().collect();
         let from = at.index(letters.len() - 1);
         for n in 1..=(letters.len() - from) {

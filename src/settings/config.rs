@@ -9,7 +9,7 @@ mod knowledge;
 mod layers;
 mod object_reader;
 mod providers;
-mod remind_settings_mapping;
+mod remind_program_settings;
 #[cfg(test)]
 mod tests;
 mod typed_memory_retention;
@@ -27,7 +27,7 @@ use object_reader::{ObjectReader, SignConstraint};
 #[cfg(feature = "providers")]
 pub(crate) use providers::ProviderKind;
 pub(crate) use providers::{ConsolidationSettings, ProviderSpec, ProvidersByJob};
-pub(crate) use remind_settings_mapping::RemindUserConfig;
+pub(crate) use remind_program_settings::RemindUserConfig;
 pub(crate) use typed_memory_retention::{MemoryRetentionLimits, TypedMemorySettings};
 pub(crate) use values_and_defaults::{
     BudgetSettings, CompileSettings, Config, JsonlLogFileSettings, LogFormat, LogLevel,

@@ -31,7 +31,7 @@ pub(in crate::store) use fts::{merge_many, merge_on};
 use inserts::PendingChangeRow;
 pub(crate) use knowledge_lookup::RequestReceipt;
 use known_entity_names::KnownEntityNames;
-pub(crate) use manual_edges::{ManualEdgeTarget, UnrelateOutcome};
+pub(crate) use manual_edges::{ManualEdgeResolution, UnrelateOutcome};
 pub(crate) use nodes::NewNode;
 use rusqlite::{Row, Transaction, params};
 

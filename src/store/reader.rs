@@ -9,6 +9,9 @@ mod archive_candidates;
 mod browse;
 mod browse_sum_cache;
 mod custom_views;
+#[cfg(any(test, fuzzing))]
+#[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
+pub(crate) mod database_builder_testing;
 mod deadline;
 mod edges;
 mod files_by_path;
@@ -16,9 +19,6 @@ mod filter;
 mod fts_hits;
 mod history;
 mod knowledge;
-#[cfg(any(test, fuzzing))]
-#[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
-pub(crate) mod memory_builder_testing;
 mod memory_change_counters;
 mod omitted_subtree_size;
 mod population_state;
@@ -460,7 +460,7 @@ impl Reader {
         let mut query = self.conn.prepare_cached(sql)?;
         let rows = query.query_map(params, read)?.collect();
         #[cfg(test)]
-        memory_builder_testing::note_work(&mut query);
+        database_builder_testing::note_work(&mut query);
         rows
     }
 }

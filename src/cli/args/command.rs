@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::client_and_scope::{Client, ProjectOrUser};
 use super::knowledge_args::KnowledgeArgs;
 use crate::cli::safety_backup::BackupChoice;
-use crate::ingest::foreign::ForeignProgram;
+use crate::ingest::foreign::ImportableProgram;
 use crate::memory::foreign_notes_import::WriteOrDryRun;
 use crate::model::clock::Millis;
 use crate::settings::config::Transport;
@@ -341,7 +341,7 @@ pub(crate) enum ImportSource {
     /// A folder with the files of the agent memory format.
     AgentMemory(PathBuf),
     /// A file or folder of another program; `None`: the one below the home.
-    Foreign(&'static ForeignProgram, Option<PathBuf>, WriteOrDryRun),
+    Foreign(&'static ImportableProgram, Option<PathBuf>, WriteOrDryRun),
     /// An export, a database or a folder of Remind.
     Remind(PathBuf),
 }

@@ -17,7 +17,7 @@ use super::value_parsers::{
 };
 use super::{CommandSpec, UsageError};
 use crate::cli::safety_backup::BackupChoice;
-use crate::ingest::foreign::{FOREIGN_SOURCES, ForeignProgram};
+use crate::ingest::foreign::{FOREIGN_SOURCES, ImportableProgram};
 use crate::memory::foreign_notes_import::WriteOrDryRun;
 use crate::model::clock::Millis;
 use crate::model::kind_specs::knowledge::EPISODE_KINDS;
@@ -367,7 +367,7 @@ pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> ParsedComm
             other => return otherwise("import", other),
         }
     }
-    let foreign = from.as_ref().and_then(|it| ForeignProgram::named(it.to_str()?));
+    let foreign = from.as_ref().and_then(|it| ImportableProgram::named(it.to_str()?));
     // Without a dot or a slash it is a mistyped program rather than a database.
     let is_name = |it: &OsString| !it.to_string_lossy().contains(['.', '/', '\\']);
     if mode == WriteOrDryRun::DryRun && foreign.is_none() && !from.as_ref().is_some_and(is_name) {

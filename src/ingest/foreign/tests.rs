@@ -6,7 +6,7 @@ use super::*;
 
 /// Reads a text as a file of a program.
 fn read(name: &str, path: &str, text: &str) -> NoteCollector {
-    let source = ForeignProgram::named(name).unwrap();
+    let source = ImportableProgram::named(name).unwrap();
     let file = ForeignFileOrigin { path, shown: "shown", project: None, source };
     let mut notes = NoteCollector::default();
     let reader = (source.reader)(path).unwrap();

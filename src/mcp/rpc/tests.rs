@@ -298,7 +298,7 @@ proptest! {
 
     #[test]
     fn no_bytes_break_the_frames(bytes in nearly()) {
-        crate::fuzzing::json_rpc_framing::frame(&bytes);
+        crate::fuzzing::frame::frame(&bytes);
     }
 }
 

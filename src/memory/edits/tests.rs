@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
-use crate::fuzzing::answer_entry_rendering::parse_entries;
+use crate::fuzzing::entries::parse_entries;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;

@@ -3,12 +3,12 @@
 use super::*;
 use crate::model::tree::NodeType;
 use crate::query::query_parser;
-use crate::store::reader::memory_builder_testing::{TestMemoryBuilder, work_of};
+use crate::store::reader::database_builder_testing::{TestDatabaseBuilder, work_of};
 
 /// Makes `n_notes` one-paragraph notes with the words `common` and `usual`, and the text from
 /// `said`.
 fn notes(n_notes: usize, sentence: impl Fn(usize) -> String) -> Reader {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     for nth in 0..n_notes {
         sketch.file(&format!("{nth}.md"));
         sketch.node(
@@ -63,7 +63,7 @@ fn common_words_fill_up_what_rare_words_find() {
     let found = best(&reader, "pelican common", 50);
     assert_eq!((found[0].as_str(), found.len()), ("Note 7.", ENOUGH + 1));
     // One label does not represent all nodes with the word.
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     for nth in 0..COMMON * 2 {
         sketch.file(&format!("{nth}.md"));
         let text = if nth == 7 { "Pelicans." } else { "A note.\nIt has a pelican." };
@@ -76,7 +76,7 @@ fn common_words_fill_up_what_rare_words_find() {
 #[test]
 fn common_words_alone_find_nodes_with_all_of_them_labels_first() {
     let n_notes = COMMON * 3;
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     for nth in 0..n_notes {
         sketch.file(&format!("{nth}.md"));
         let word = if nth % 2 == 0 { "even" } else { "odd" };
@@ -97,7 +97,7 @@ fn common_words_alone_find_nodes_with_all_of_them_labels_first() {
 
 #[test]
 fn nodes_with_the_word_in_their_label_are_candidates_first() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     for nth in 0..400 {
         sketch.file(&format!("{nth}.md"));
         let text =
@@ -110,7 +110,7 @@ fn nodes_with_the_word_in_their_label_are_candidates_first() {
 
 #[test]
 fn a_type_is_looked_for_among_all() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     for nth in 0..COMMON * 2 {
         sketch.file(&format!("{nth}.md"));
         let kind = if nth == 1_500 { "code" } else { "text" };

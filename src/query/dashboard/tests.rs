@@ -1,12 +1,12 @@
 use std::fmt;
 
 use super::*;
-use crate::store::reader::memory_builder_testing::{TestMemoryBuilder, work_of};
+use crate::store::reader::database_builder_testing::{TestDatabaseBuilder, work_of};
 use crate::store::reader::{ArchivedVisibility, SiblingRangeAfterPage};
 
 /// Returns a reader over files of two hundred nodes each.
 fn large(n_files: usize) -> Reader {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     for file in 0..n_files {
         sketch.file(&format!("{file:03}.md"));
         sketch.node(0, "heading", &format!("file {file}"));
@@ -68,7 +68,7 @@ fn no_more_is_counted_than_asked_for() {
 
 #[test]
 fn only_shown_snapshots_are_read() {
-    let sketch = TestMemoryBuilder::new();
+    let sketch = TestDatabaseBuilder::new();
     sketch.run(
         "WITH RECURSIVE numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers LIMIT 2000)
          INSERT INTO snapshot (cursor_hash, message, compile_root, created_at)
@@ -100,7 +100,7 @@ fn a_full_receiver_ends_the_reading() {
 
 #[test]
 fn a_cycle_of_parents_ends_the_walk() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     sketch.file("a.md");
     let (one, two) = (sketch.node(0, "heading", "one"), sketch.node(1, "text", "two"));
     sketch.run("UPDATE node SET parent = 2 WHERE key = 1");
@@ -117,7 +117,7 @@ fn a_cycle_of_parents_ends_the_walk() {
 
 #[test]
 fn a_deep_tree_needs_no_deep_stack() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     sketch.file("a.md");
     for depth in 0..10_000 {
         sketch.node(depth.min(1), "text", "deep");

@@ -1,9 +1,9 @@
 use super::*;
-use crate::store::reader::memory_builder_testing::TestMemoryBuilder;
+use crate::store::reader::database_builder_testing::TestDatabaseBuilder;
 
 /// Returns the words nearest to those of a query, in a memory of these texts.
 fn nearest(texts: &[&str], query: &str) -> String {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     sketch.file("harbour.md");
     for text in texts {
         sketch.node(0, "text", text);
@@ -37,7 +37,7 @@ fn a_word_that_a_label_cuts_is_no_word() {
     let long = format!("{}my harbourmaster waits", "many words ".repeat(6));
     let label = crate::text::label_of_text(&long);
     assert!(label.ends_with(" harbourmas…"), "{label}");
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     sketch.file("a.md");
     sketch.node(0, "heading", &long);
     sketch.node(1, "text", "Below it.");

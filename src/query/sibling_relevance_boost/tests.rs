@@ -1,7 +1,7 @@
 use super::*;
 use crate::query::{candidates, query_parser};
 use crate::store::reader::NodeFilter;
-use crate::store::reader::memory_builder_testing::{TestMemoryBuilder, work_of};
+use crate::store::reader::database_builder_testing::{TestDatabaseBuilder, work_of};
 
 const TALK: &str = "
     = talk.md
@@ -25,7 +25,7 @@ fn vicinity(reader: &Reader, query: &str) -> (SiblingBoostedScores, Vec<NodeMatc
 
 #[test]
 fn a_match_gives_its_words_to_two_texts_before_and_after() {
-    let reader = TestMemoryBuilder::of(&outline(TALK));
+    let reader = TestDatabaseBuilder::of(&outline(TALK));
     let (vicinity, matches) = vicinity(&reader, "harbour mill");
     let own = vicinity.relevance(NodeKey(2)).unwrap();
     let share = |key| vicinity.relevance(NodeKey(key)).map(|it| format!("{:.2}", it / own));
@@ -39,7 +39,7 @@ fn a_match_gives_its_words_to_two_texts_before_and_after() {
 
 #[test]
 fn the_first_text_under_a_heading_is_an_opening() {
-    let reader = TestMemoryBuilder::of(&outline(TALK));
+    let reader = TestDatabaseBuilder::of(&outline(TALK));
     let openings = |query: &str| {
         let (found, _) = vicinity(&reader, query);
         (1..=6).filter(|it| found.is_opening(NodeKey(*it))).collect::<Vec<i64>>()
@@ -51,7 +51,8 @@ fn the_first_text_under_a_heading_is_an_opening() {
 
 #[test]
 fn a_word_counts_once_where_it_is_nearest() {
-    let reader = TestMemoryBuilder::of("= a.md\nheading A\n  text mill\n  text mill\n  text mill");
+    let reader =
+        TestDatabaseBuilder::of("= a.md\nheading A\n  text mill\n  text mill\n  text mill");
     let (vicinity, _) = vicinity(&reader, "mill");
     let relevance = [2, 3, 4].map(|it| vicinity.relevance(NodeKey(it)).unwrap());
     assert!((relevance[0] - relevance[1]).abs() < 1e-9, "{relevance:?}");
@@ -59,7 +60,7 @@ fn a_word_counts_once_where_it_is_nearest() {
 
 #[test]
 fn headings_and_other_sections_give_nothing() {
-    let reader = TestMemoryBuilder::of("= a.md\nheading mill\n  text one\nheading B\n  text two");
+    let reader = TestDatabaseBuilder::of("= a.md\nheading mill\n  text one\nheading B\n  text two");
     let (vicinity, matches) = vicinity(&reader, "mill");
     assert!(!matches.is_empty());
     assert_eq!(vicinity.relevance(NodeKey(4)), None);
@@ -67,7 +68,7 @@ fn headings_and_other_sections_give_nothing() {
 
 #[test]
 fn long_sections_are_read_in_part() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     sketch.file("log.md");
     sketch.node(0, "heading", "Log");
     for nth in 0..5_000 {

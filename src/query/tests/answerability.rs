@@ -27,7 +27,7 @@ heading Log
 
 /// Returns the relevance of the best hit of a question.
 fn best_relevance(outline: &str, question: &str) -> f64 {
-    let hits = found(&TestMemoryBuilder::of(outline), &label(question));
+    let hits = found(&TestDatabaseBuilder::of(outline), &label(question));
     let all = hits["hits"].as_array().into_iter().flatten();
     all.filter_map(|it| it["relevance"].as_f64()).fold(0.0, f64::max)
 }

@@ -42,7 +42,7 @@ heading Log
 
 /// Returns the labels of the hits at a time, best first.
 fn labels(outline: &str, query: &str, now: Millis) -> Vec<String> {
-    let reader = TestMemoryBuilder::of(outline);
+    let reader = TestDatabaseBuilder::of(outline);
     let options = QueryOptions { output: OutputFormat::Structured, ..QueryOptions::text(now) };
     let found = answer(&reader, &Query::Search(label(query)), &options).unwrap().structured;
     let hits = found["hits"].as_array().cloned().unwrap_or_default();
@@ -202,7 +202,7 @@ fn a_full_date_is_found_before_titles_that_share_its_numbers() {
 
 #[test]
 fn a_date_keeps_to_the_conditions_of_a_search() {
-    let reader = TestMemoryBuilder::of(JOURNAL);
+    let reader = TestDatabaseBuilder::of(JOURNAL);
     let filter = NodeFilter { node_type: Some(NodeType::Heading), ..NodeFilter::default() };
     let query = Query::Search(SearchQuery { filter, ..label("yesterday") });
     let text = answer(&reader, &query, &QueryOptions::text(NOW)).unwrap().text;

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn the_anchor_is_the_last_block() {
-    let reader = TestMemoryBuilder::of(NOTES);
+    let reader = TestDatabaseBuilder::of(NOTES);
     check_fetch(
         &reader,
         &id_of(&reader, "beta"),
@@ -38,7 +38,7 @@ fn the_anchor_is_the_last_block() {
 
 #[test]
 fn a_parent_comes_before_a_hot_cousin() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     sketch.file("a.md");
     sketch.node(0, "heading", "Alpha and what it is about");
     sketch.warm(0.0);
@@ -60,7 +60,7 @@ fn a_parent_comes_before_a_hot_cousin() {
 
 #[test]
 fn a_node_without_text_shows_its_parts() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     sketch.file("a.md");
     sketch.node(0, "heading", "Alpha");
     let anchor = sketch.node(1, "code", "");
@@ -84,7 +84,7 @@ fn a_node_without_text_shows_its_parts() {
 
 #[test]
 fn an_anchor_too_large_is_cut_and_says_what_it_needs() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     sketch.file("a.md");
     let anchor = sketch.node(0, "text", &"many words ".repeat(50));
     let reader = sketch.done();
@@ -103,7 +103,7 @@ fn an_anchor_too_large_is_cut_and_says_what_it_needs() {
 
 #[test]
 fn an_unknown_anchor_names_the_nearest() {
-    let reader = TestMemoryBuilder::of(NOTES);
+    let reader = TestDatabaseBuilder::of(NOTES);
     let error = |anchor: &str| fetch(&reader, anchor, None).unwrap_err().to_string();
     let near = format!("{}0", &id_of(&reader, "beta")[..10]);
     let text = format!(
@@ -122,7 +122,7 @@ fn an_unknown_anchor_names_the_nearest() {
 
 #[test]
 fn a_batch_keeps_the_order_asked_for() {
-    let reader = TestMemoryBuilder::of(NOTES);
+    let reader = TestDatabaseBuilder::of(NOTES);
     let (beta, timeout) = (id_of(&reader, "beta"), id_of(&reader, "timeout"));
     let text = |ids: &[&str], budget| match asked(
         &reader,
@@ -157,7 +157,7 @@ fn a_batch_keeps_the_order_asked_for() {
 
 #[test]
 fn nodes_that_searches_leave_out_are_marked_with_the_reason() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     let anchor = sketch.add("heading Facts")[0].clone();
     let states = ["archived\":true", "deleted\":true", "merged_into\":\"x", "superseded_by\":\"x"];
     let mut ids = vec![sketch.node(1, "fact", "It holds.")];
@@ -185,7 +185,7 @@ fn nodes_that_searches_leave_out_are_marked_with_the_reason() {
 
 /// Returns a memory with a text of three parts, and the ids of the text and its parts.
 fn large_block() -> (Reader, Vec<String>) {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     let part = |word: &str| format!("{word} is the river stone. ").repeat(12).trim().to_owned();
     let [first, second] = ["Zebrafinch", "Market"].map(part);
     let outline = format!(
@@ -219,7 +219,7 @@ fn a_batch_has_the_parts_of_a_large_block() {
 
 #[test]
 fn a_fetch_uses_its_budget() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     sketch.file("a folder/with a long name.md");
     let anchor = sketch.node(0, "heading", "Kettles");
     for nth in 0..60 {

@@ -13,7 +13,7 @@ fn budgets_are_kept_and_used() {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) % n
     };
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     for nth in 0..40 {
         sketch.file(&format!("{nth}.md"));
         sketch.node(0, "heading", &format!("Section {nth}"));
@@ -43,7 +43,7 @@ fn budgets_are_kept_and_used() {
 
 #[test]
 fn a_hit_on_a_large_block_shows_its_first_part() {
-    let reader = TestMemoryBuilder::of(
+    let reader = TestDatabaseBuilder::of(
         "= a.md\ntext -\n  text Zebrafinch manifesto of the valley.\n  text Rule 1.",
     );
     for detail in [HitDetail::Snippet, HitDetail::Full] {
@@ -63,7 +63,7 @@ fn full(reader: &Reader, query: &str, budget: u32) -> String {
 #[test]
 fn a_text_is_cut_at_a_sentence_or_not_at_all() {
     let long = "the harbour and the mill and ".repeat(40);
-    let reader = TestMemoryBuilder::of(&format!(
+    let reader = TestDatabaseBuilder::of(&format!(
         "= a.md\nheading A\n  text Ana: Harbour mill lease! It ended in May. {long}\n  text Ben: No \
          harbour."
     ));
@@ -72,7 +72,7 @@ fn a_text_is_cut_at_a_sentence_or_not_at_all() {
         assert!(text.contains("Harbour mill lease! It ended in May.\n… cut"), "{text}");
         assert!(text.contains("Ben: No harbour."), "{text}");
     }
-    let leads = TestMemoryBuilder::of(&format!(
+    let leads = TestDatabaseBuilder::of(&format!(
         "= a.md\nheading A\n  text Maximiliana: Yes. Harbour{}\n  text Ben: No harbour here.",
         "mill".repeat(400)
     ));
@@ -82,7 +82,7 @@ fn a_text_is_cut_at_a_sentence_or_not_at_all() {
 
 #[test]
 fn a_short_reply_is_filled_by_later_hits() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     sketch.add("= a.md\nheading A\n");
     for nth in 0..30 {
         let n_words = if nth < 20 { 40 } else { nth % 3 };

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_tree_names_each_file_once() {
-    let reader = TestMemoryBuilder::of(NOTES);
+    let reader = TestDatabaseBuilder::of(NOTES);
     check_tree(
         &reader,
         None,
@@ -24,12 +24,12 @@ fn a_tree_names_each_file_once() {
           [text] 日本語テキストの検索について。 (id=CftiEeaqLt1 temp=0.50 tok=17)
     "#]],
     );
-    check_tree(&TestMemoryBuilder::of(""), None, 5, None, expect!["empty tree"]);
+    check_tree(&TestDatabaseBuilder::of(""), None, 5, None, expect!["empty tree"]);
 }
 
 #[test]
 fn depth_counts_levels_below_the_roots() {
-    let reader = TestMemoryBuilder::of(NOTES);
+    let reader = TestDatabaseBuilder::of(NOTES);
     let root = id_of(&reader, "alpha");
     check_tree(
         &reader,
@@ -55,7 +55,7 @@ fn depth_counts_levels_below_the_roots() {
 
 #[test]
 fn nodes_beyond_the_budget_are_folded_in_place() {
-    let reader = TestMemoryBuilder::of(NOTES);
+    let reader = TestDatabaseBuilder::of(NOTES);
     check_tree(
         &reader,
         None,
@@ -84,7 +84,7 @@ fn nodes_beyond_the_budget_are_folded_in_place() {
 
 #[test]
 fn the_hottest_are_kept_first() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     sketch.file("a.md");
     for at in 0..300 {
         sketch.node(0, "heading", &format!("Section {at}"));

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn the_best_hit_is_the_first_line() {
-    let reader = TestMemoryBuilder::of(NOTES);
+    let reader = TestDatabaseBuilder::of(NOTES);
     check(
         &reader,
         &label("rate limit"),
@@ -27,7 +27,7 @@ fn the_best_hit_is_the_first_line() {
 
 #[test]
 fn a_blank_query_is_an_error_that_says_what_to_give() {
-    let reader = TestMemoryBuilder::of(NOTES);
+    let reader = TestDatabaseBuilder::of(NOTES);
     for query in ["", " \n"] {
         let error = search(&reader, &label(query)).unwrap_err().to_string();
         assert!(error.starts_with("`query` is empty; give the words to look for"), "{error}");
@@ -36,7 +36,7 @@ fn a_blank_query_is_an_error_that_says_what_to_give() {
 
 #[test]
 fn every_odd_query_is_answered() {
-    let reader = TestMemoryBuilder::of(NOTES);
+    let reader = TestDatabaseBuilder::of(NOTES);
     for query in [
         "what's up?",
         "rate-limit",
@@ -88,7 +88,7 @@ fn every_odd_query_is_answered() {
 
 #[test]
 fn operators_are_honoured_where_they_parse() {
-    let reader = TestMemoryBuilder::of(NOTES);
+    let reader = TestDatabaseBuilder::of(NOTES);
     let n_hits = |query| found(&reader, &label(query))["matches"].clone();
     assert_eq!(n_hits("lease AND lock"), 1);
     assert_eq!(n_hits("lease AND timeout"), 0);
@@ -102,7 +102,7 @@ fn operators_are_honoured_where_they_parse() {
 
 #[test]
 fn a_type_is_a_filter_and_no_text() {
-    let reader = TestMemoryBuilder::of(NOTES);
+    let reader = TestDatabaseBuilder::of(NOTES);
     let n_hits = |query: &SearchQuery<'_>| found(&reader, query)["matches"].clone();
     assert_eq!(n_hits(&label("heading")), 0);
     let filter = NodeFilter { node_type: Some(NodeType::Heading), ..NodeFilter::default() };
@@ -112,7 +112,7 @@ fn a_type_is_a_filter_and_no_text() {
 
 #[test]
 fn details_follow_their_hit() {
-    let reader = TestMemoryBuilder::of(NOTES);
+    let reader = TestDatabaseBuilder::of(NOTES);
     let query =
         SearchQuery { detail: HitDetail::Snippet, limit: Some(2), ..label("timeouts lease") };
     check(
@@ -143,7 +143,7 @@ fn details_follow_their_hit() {
 
 #[test]
 fn hits_beyond_the_budget_are_counted() {
-    let reader = TestMemoryBuilder::of(NOTES);
+    let reader = TestDatabaseBuilder::of(NOTES);
     check(
         &reader,
         &label("rate lease timeout"),
@@ -169,7 +169,7 @@ fn hits_beyond_the_budget_are_counted() {
 
 #[test]
 fn hits_beyond_the_limit_are_counted() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     sketch.file("a.md");
     for nth in 10..35 {
         sketch.node(0, "text", &format!("The lease {nth} ends."));
@@ -194,7 +194,7 @@ fn hits_beyond_the_limit_are_counted() {
 
 #[test]
 fn a_question_of_few_words_ranks_fewer_matches_unless_more_are_asked_for() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     sketch.file("a.md");
     for nth in 0..250 {
         sketch.node(
@@ -235,7 +235,7 @@ heading Session 2: 9 June, 2023
 
 /// Returns the texts of the best hits, in the order of the ranking.
 fn best(query: &str, n: usize) -> Vec<String> {
-    let reader = TestMemoryBuilder::of(TALK);
+    let reader = TestDatabaseBuilder::of(TALK);
     let query = SearchQuery { limit: Some(n), ..label(query) };
     let hits = found(&reader, &query)["hits"].as_array().cloned().unwrap_or_default();
     hits.iter().map(|it| it["label"].as_str().unwrap_or_default().to_owned()).collect()
@@ -270,7 +270,7 @@ fn irregular_forms_of_words_that_questions_are_made_of_match() {
     ];
     for [base, past] in FORMS {
         for [asked, told] in [[base, past], [past, base]] {
-            let reader = TestMemoryBuilder::of(&format!("= a.md\ntext Zoe {told}\ntext Nothing"));
+            let reader = TestDatabaseBuilder::of(&format!("= a.md\ntext Zoe {told}\ntext Nothing"));
             let hit = &found(&reader, &label(asked))["hits"][0];
             assert_eq!(hit["label"], format!("Zoe {told}"), "{asked}");
             assert_eq!(hit["relevance"], 1.0, "{asked}");
@@ -299,7 +299,8 @@ fn accents_do_not_matter_in_any_script() {
         for [told, asked] in
             [[accented, plain], [plain, accented], [accented, accented], [plain, plain]]
         {
-            let reader = TestMemoryBuilder::of(&format!("= a.md\ntext One {told}.\ntext Nothing"));
+            let reader =
+                TestDatabaseBuilder::of(&format!("= a.md\ntext One {told}.\ntext Nothing"));
             let hits = &found(&reader, &label(asked))["hits"];
             assert_eq!(hits[0]["relevance"], 1.0, "{asked} in {told}: {hits}");
         }
@@ -308,7 +309,7 @@ fn accents_do_not_matter_in_any_script() {
 
 #[test]
 fn words_of_a_kind_match_and_are_no_part_of_the_question() {
-    let reader = TestMemoryBuilder::of(
+    let reader = TestDatabaseBuilder::of(
         "= talk.md
 heading Talk
   text Ben: Hello.
@@ -340,7 +341,7 @@ fn words_are_found_with_and_without_their_vowel_marks() {
     {
         for (text, asked) in [(pointed, plain), (plain, pointed), (pointed, pointed)] {
             let outline = format!("= a.md\ntext 1 {text} 2\ntext other");
-            let hits = found(&TestMemoryBuilder::of(&outline), &label(asked));
+            let hits = found(&TestDatabaseBuilder::of(&outline), &label(asked));
             assert_eq!(hits["matches"], 1, "{asked} in {text}: {hits}");
         }
     }
@@ -348,7 +349,7 @@ fn words_are_found_with_and_without_their_vowel_marks() {
 
 #[test]
 fn a_word_of_an_indic_script_is_one_word() {
-    let reader = TestMemoryBuilder::of("= a.md\ntext यह हिन्दी भाषा है\ntext नमस्ते");
+    let reader = TestDatabaseBuilder::of("= a.md\ntext यह हिन्दी भाषा है\ntext नमस्ते");
     let hits = found(&reader, &label("हिन्दी"));
     assert_eq!((&hits["matches"], &hits["hits"][0]["relevance"]), (&json!(1), &json!(1.0)));
     let none = search(&reader, &label("हिन्दी xenon zebra quartz")).unwrap().text;
@@ -358,7 +359,7 @@ fn a_word_of_an_indic_script_is_one_word() {
 #[test]
 fn relevance_is_the_share_of_the_question_whatever_the_temperature() {
     let relevance = |temperature| {
-        let mut sketch = TestMemoryBuilder::new();
+        let mut sketch = TestDatabaseBuilder::new();
         sketch.add("= a.md\ntext the harbour mill\ntext a harbour");
         sketch.warm(temperature);
         let query = label("harbour mill");
@@ -372,7 +373,7 @@ fn relevance_is_the_share_of_the_question_whatever_the_temperature() {
 
 #[test]
 fn a_question_that_nothing_answers_gets_the_nearest_words() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     sketch.add(TALK);
     sketch.file("more.md");
     for nth in 0..60 {
@@ -400,7 +401,7 @@ fn a_question_that_nothing_answers_gets_the_nearest_words() {
 
 #[test]
 fn conditions_do_not_hide_why_nothing_was_found() {
-    let reader = TestMemoryBuilder::of(TALK);
+    let reader = TestDatabaseBuilder::of(TALK);
     let of = |query, node_type| {
         let filter = NodeFilter { node_type: Some(node_type), ..NodeFilter::default() };
         asked(&reader, Query::Search(SearchQuery { filter, ..label(query) }), None).unwrap().text
@@ -419,7 +420,7 @@ fn conditions_do_not_hide_why_nothing_was_found() {
 
 #[test]
 fn words_of_a_date_or_of_a_request_have_no_nearest_words() {
-    let reader = TestMemoryBuilder::of("= a.md\ntext Marsh 1923 plied Liszt.\ntext Harbour.");
+    let reader = TestDatabaseBuilder::of("= a.md\ntext Marsh 1923 plied Liszt.\ntext Harbour.");
     let text = search(&reader, &label("Please list notes of 3 March 1924, harbuor")).unwrap().text;
     assert_eq!(text, "nothing here answers that; nearest words: harbour");
 }

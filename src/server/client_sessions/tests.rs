@@ -301,7 +301,7 @@ fn a_line_that_is_too_long_is_skipped_and_never_held() {
 fn invariants_hold_for_random_ledgers() {
     let good = line("a", [1, 2], None, 3) + "\n" + &line("b", [1, 9], Some(9), 1);
     for data in [b"".as_slice(), b"\n\n", b"{", good.as_bytes(), b"\xff\n{}\n[1"] {
-        crate::fuzzing::client_session_history::ledger(data);
+        crate::fuzzing::ledger::ledger(data);
     }
 }
 
@@ -323,6 +323,6 @@ proptest::proptest! {
                 _ => data.extend((line + "\n").bytes()),
             }
         }
-        crate::fuzzing::client_session_history::ledger(&data);
+        crate::fuzzing::ledger::ledger(&data);
     }
 }

@@ -181,7 +181,7 @@ fn stream<S: Handler>(
         CallOwner::One(_) => None,
         CallOwner::Session(session) => Some(session.replay_buffer.open()),
     };
-    let _closed = ReplayStreamGuard(opened.and_then(|it| match of {
+    let _closed = ReplayStreamCloser(opened.and_then(|it| match of {
         CallOwner::One(_) => None,
         CallOwner::Session(session) => Some((session, it.stream)),
     }));
@@ -208,9 +208,9 @@ fn stream<S: Handler>(
 }
 
 /// Closes a stream in the replay buffer, however it ended.
-struct ReplayStreamGuard<'a>(Option<(&'a HttpSession, u64)>);
+struct ReplayStreamCloser<'a>(Option<(&'a HttpSession, u64)>);
 
-impl Drop for ReplayStreamGuard<'_> {
+impl Drop for ReplayStreamCloser<'_> {
     fn drop(&mut self) {
         if let Some((session, stream)) = self.0 {
             session.replay_buffer.close(stream);

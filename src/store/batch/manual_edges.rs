@@ -11,7 +11,7 @@ use crate::store::{ErrorContext, NodeKey, StoreError};
 
 /// The target of a manual edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ManualEdgeTarget {
+pub(crate) enum ManualEdgeResolution {
     /// The node of that id.
     Resolved(String),
     /// None yet; the ids are candidates.
@@ -22,7 +22,7 @@ pub(crate) enum ManualEdgeTarget {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum UnrelateOutcome {
     /// The edge was removed; this was its target.
-    Removed(ManualEdgeTarget),
+    Removed(ManualEdgeResolution),
     /// Only a text contains the edge.
     InText,
     /// There is no such edge.
@@ -35,7 +35,7 @@ impl Batch<'_> {
         &mut self,
         source: NodeKey,
         reference: &Reference,
-    ) -> Result<ManualEdgeTarget, StoreError> {
+    ) -> Result<ManualEdgeResolution, StoreError> {
         const WEIGH: &str = "UPDATE reference SET weight = ?2 WHERE id = ?1";
         let same = links::same_references(self.tx, source, ReferenceOrigin::Manual, reference)?;
         if same.is_empty() {
@@ -78,16 +78,18 @@ impl Batch<'_> {
         &mut self,
         source: NodeKey,
         reference: &Reference,
-    ) -> Result<ManualEdgeTarget, StoreError> {
+    ) -> Result<ManualEdgeResolution, StoreError> {
         for id in links::same_references(self.tx, source, ReferenceOrigin::Manual, reference)? {
             self.dirty_refs.reference_changed(id);
         }
         Ok(match links::resolve_text_target(self.tx, source, reference)? {
-            LinkResolution::Node(key) => ManualEdgeTarget::Resolved(links::ids(self.tx, &[key])?),
-            LinkResolution::Missing => ManualEdgeTarget::Pending(Vec::new()),
+            LinkResolution::Node(key) => {
+                ManualEdgeResolution::Resolved(links::ids(self.tx, &[key])?)
+            }
+            LinkResolution::Missing => ManualEdgeResolution::Pending(Vec::new()),
             LinkResolution::Ambiguous(keys) => {
                 let ids = links::ids(self.tx, &keys)?;
-                ManualEdgeTarget::Pending(ids.split(' ').map(str::to_owned).collect())
+                ManualEdgeResolution::Pending(ids.split(' ').map(str::to_owned).collect())
             }
         })
     }

@@ -347,7 +347,7 @@ impl Reader {
         }
         drop(rows);
         #[cfg(test)]
-        super::memory_builder_testing::note_work(&mut query);
+        super::database_builder_testing::note_work(&mut query);
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use super::memory_builder_testing::TestMemoryBuilder;
+use super::database_builder_testing::TestDatabaseBuilder;
 use super::*;
 use crate::model::clock::Millis;
 use crate::model::file_stat::FileStat;
@@ -62,7 +62,7 @@ fn a_reader_cannot_write() {
 
 #[test]
 fn files_come_in_the_order_of_their_paths() {
-    let reader = TestMemoryBuilder::of(
+    let reader = TestDatabaseBuilder::of(
         "text Born to an agent\n= b.md\nheading B\n  text B1\n= a/z.md\nheading AZ\nheading AZ2\n",
     );
     assert_eq!(
@@ -82,7 +82,7 @@ fn files_come_in_the_order_of_their_paths() {
 
 #[test]
 fn a_family_is_found_from_each_of_its_members() {
-    let reader = TestMemoryBuilder::of(
+    let reader = TestDatabaseBuilder::of(
         "= a.md\nheading top\n  text one\n  heading two\n    text deep\n      text deeper\n  text three\n",
     );
     let top = &reader.roots(ArchivedVisibility::Hidden, 1).unwrap()[0];
@@ -109,7 +109,7 @@ fn a_family_is_found_from_each_of_its_members() {
 
 #[test]
 fn a_bad_expression_is_no_failure() {
-    let reader = TestMemoryBuilder::of("text words\n");
+    let reader = TestDatabaseBuilder::of("text words\n");
     for text in ["(", "\"", "a AND", "nowhere : a", "NEAR(", "", &"(".repeat(1 << 16)] {
         assert_eq!(reader.matches(text, &NodeFilter::default(), 9).unwrap(), None, "{text:.20}");
     }
@@ -125,7 +125,7 @@ fn a_bad_expression_is_no_failure() {
 
 #[test]
 fn a_file_with_an_error_keeps_its_row() {
-    let mut sketch = TestMemoryBuilder::new();
+    let mut sketch = TestDatabaseBuilder::new();
     sketch.file("bad.md");
     sketch.file("good.md");
     sketch.node(0, "text", "two words");
@@ -151,7 +151,7 @@ fn a_file_with_an_error_keeps_its_row() {
 #[test]
 fn of_a_text_the_first_400_characters_are_weighed_whatever_their_bytes() {
     for (letter, n_letters) in [("x", 9), ("x", 400), ("x", 401), ("語", 399), ("語", 5_000)] {
-        let mut sketch = TestMemoryBuilder::new();
+        let mut sketch = TestDatabaseBuilder::new();
         sketch.file("a.md");
         sketch.node(0, "text", &letter.repeat(n_letters));
         let found =

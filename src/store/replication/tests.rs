@@ -99,7 +99,7 @@ enum Passage {
 
 /// The files with a connection or a transaction of their own: whoever adds one chooses here.
 const PASSAGES: &[(&str, Passage)] = &[
-    ("cli/sharing/replica.rs", Passage::Local),
+    ("cli/shared_space_flags/replica.rs", Passage::Local),
     ("cli/space.rs", Passage::Local),
     ("maintenance/doctor/repairs.rs", Passage::NewEpoch),
     // Objects of the schema are no rows, and replicas have none that no migration made.

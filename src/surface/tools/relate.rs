@@ -6,16 +6,16 @@ use crate::mcp::Args;
 use crate::memory::{Answer, Error, Memory, RelateRequest};
 use crate::model::links::reference::WEIGHT_DEFAULT;
 use crate::query::render::{to_one_line, to_quote};
-use crate::store::ManualEdgeTarget;
+use crate::store::ManualEdgeResolution;
 
 pub(super) fn relate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
     let request = request(args);
     let edge = memory.relate(&request)?;
     let text = match &edge {
-        ManualEdgeTarget::Resolved(id) => {
+        ManualEdgeResolution::Resolved(id) => {
             format!("edge created (resolved): {} -> {id}", request.source)
         }
-        ManualEdgeTarget::Pending(ids) => {
+        ManualEdgeResolution::Pending(ids) => {
             let name = to_quote(request.target_name());
             let text = format!("edge created (pending): {} -> {name}", request.source);
             match ids.is_empty() {
@@ -31,8 +31,8 @@ pub(super) fn unrelate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
     let request = request(args);
     let edge = memory.unrelate(&request)?;
     let text = match &edge {
-        ManualEdgeTarget::Resolved(id) => format!("edge removed: {} -> {id}", request.source),
-        ManualEdgeTarget::Pending(_) => {
+        ManualEdgeResolution::Resolved(id) => format!("edge removed: {} -> {id}", request.source),
+        ManualEdgeResolution::Pending(_) => {
             format!("edge removed: {} -> {}", request.source, to_quote(request.target_name()))
         }
     };
@@ -49,12 +49,12 @@ fn request(args: &Args) -> RelateRequest<'_> {
     }
 }
 
-fn facts(request: &RelateRequest<'_>, edge: &ManualEdgeTarget, is_there: bool) -> Value {
-    let is_resolved = matches!(edge, ManualEdgeTarget::Resolved(_));
+fn facts(request: &RelateRequest<'_>, edge: &ManualEdgeResolution, is_there: bool) -> Value {
+    let is_resolved = matches!(edge, ManualEdgeResolution::Resolved(_));
     let mut facts = json!({ "source": request.source, "resolved": is_resolved });
     match edge {
-        ManualEdgeTarget::Resolved(id) => facts["target"] = json!(id),
-        ManualEdgeTarget::Pending(ids) => {
+        ManualEdgeResolution::Resolved(id) => facts["target"] = json!(id),
+        ManualEdgeResolution::Pending(ids) => {
             facts["name"] = json!(to_one_line(request.target_name()));
             if !ids.is_empty() {
                 facts["candidates"] = json!(ids);

@@ -269,7 +269,7 @@ proptest! {
 
     #[test]
     fn plain_notations_keep_their_promises(text in soup(PLAIN)) {
-        fuzzing::plain_text_formats::plain(text.as_bytes());
+        fuzzing::plain::plain(text.as_bytes());
     }
 
     #[test]
@@ -333,7 +333,7 @@ fn values_of_a_corpus_are_kept() {
                 Syntax::Yaml => fuzzing::yaml::yaml(&bytes),
                 Syntax::Toml => fuzzing::toml::toml(&bytes),
                 Syntax::Toon => fuzzing::toon::toon(&bytes),
-                _ => fuzzing::plain_text_formats::plain(&bytes),
+                _ => fuzzing::plain::plain(&bytes),
             };
             if std::panic::catch_unwind(check).is_err() {
                 n_bad += 1;

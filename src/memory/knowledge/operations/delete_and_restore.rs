@@ -11,7 +11,7 @@ use crate::memory::knowledge::contradicting_facts::{FactSubject, subject_of_clus
 use crate::memory::knowledge::entity_resolution::{named_as, present_one};
 use crate::memory::knowledge::fact_of_episode::fact_stated_alone;
 use crate::memory::knowledge::node_writes::{StoredKnowledgeNode, set_fields};
-use crate::memory::knowledge::topic_members::n_episodes_of;
+use crate::memory::knowledge::topic_member_release::n_episodes_of;
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::super::memory_builder_testing::work_of;
+use super::super::database_builder_testing::work_of;
 use crate::memory::{ForgetChildrenMode, Memory, WriteMode};
 use crate::model::clock::{Clock, Millis};
 use crate::model::heat::HeatThresholds;

@@ -15,7 +15,7 @@ use crate::store::schema::MIGRATIONS;
 use crate::text::supplementary_index_terms::index_terms;
 
 /// A memory under construction.
-pub(crate) struct TestMemoryBuilder {
+pub(crate) struct TestDatabaseBuilder {
     conn: Connection,
     file: Option<(i64, String)>,
     /// Keys and labels of the open nodes, outermost first.
@@ -23,21 +23,21 @@ pub(crate) struct TestMemoryBuilder {
     n_nodes: i64,
 }
 
-impl TestMemoryBuilder {
+impl TestDatabaseBuilder {
     /// Returns an empty memory.
-    pub(crate) fn new() -> TestMemoryBuilder {
+    pub(crate) fn new() -> TestDatabaseBuilder {
         let conn = Connection::open_in_memory().expect("memory is there");
         for migration in MIGRATIONS {
             conn.execute_batch(migration).expect("the schema is sound");
         }
         conn.execute("INSERT INTO root (id, path) VALUES (1, '/notes')", []).expect("a root");
         conn.execute_batch("BEGIN").expect("one transaction is faster than many");
-        TestMemoryBuilder { conn, file: None, open: Vec::new(), n_nodes: 0 }
+        TestDatabaseBuilder { conn, file: None, open: Vec::new(), n_nodes: 0 }
     }
 
-    /// Returns the memory of an outline, in the syntax of [`TestMemoryBuilder::add`].
+    /// Returns the memory of an outline, in the syntax of [`TestDatabaseBuilder::add`].
     pub(crate) fn of(outline: &str) -> Reader {
-        let mut sketch = TestMemoryBuilder::new();
+        let mut sketch = TestDatabaseBuilder::new();
         sketch.add(outline);
         sketch.done()
     }
