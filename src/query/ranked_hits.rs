@@ -385,12 +385,12 @@ fn candidate<'a>(
     }
 }
 
-/// Returns the number of nodes that are ranked: fewer for a question of few words, if that many are
-/// not asked for.
+/// Returns the number of nodes that are ranked: fewer for a question of few words, unless many hits
+/// are asked for, or as many as a budget has room for.
 fn candidates_max(asked: &ParsedQuery, limit: Option<usize>) -> usize {
     let n_words = asked.terms.iter().filter(|it| it.role == QuestionTermRole::Subject).count();
     let is_short = asked.expression.is_none() && n_words <= FEW_WORDS_MAX;
-    let is_enough = limit.is_none_or(|it| it <= CANDIDATES_OF_FEW_WORDS_MAX);
+    let is_enough = limit.is_some_and(|it| it <= CANDIDATES_OF_FEW_WORDS_MAX);
     if is_short && is_enough { CANDIDATES_OF_FEW_WORDS_MAX } else { CANDIDATES_MAX }
 }
 
