@@ -12,8 +12,8 @@ use std::path::Path;
 
 /// Bytes of the log before its first frame, and of a frame before its page:
 /// <https://sqlite.org/fileformat2.html#the_write_ahead_log>.
-const HEAD_BYTES: usize = 32;
-const FRAME_HEAD_BYTES: usize = 24;
+pub(super) const HEAD_BYTES: usize = 32;
+pub(super) const FRAME_HEAD_BYTES: usize = 24;
 
 /// Position of the page with the byte on which SQLite locks the file; no page is kept there.
 const LOCK_PAGE_AT: u64 = 0x4000_0000;

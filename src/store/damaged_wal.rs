@@ -9,18 +9,15 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use super::committed_wal_pages::{FRAME_HEAD_BYTES, HEAD_BYTES};
+
 /// Bytes of a page; remindb makes no others.
 const PAGE_BYTES: usize = 4096;
 
-const HEAD_BYTES: usize = 32;
-const FRAME_HEAD_BYTES: usize = 24;
 const FRAME_BYTES: usize = FRAME_HEAD_BYTES + PAGE_BYTES;
 
 /// The first number of a log: its last bit is the byte order of the checksums.
 const MAGIC: u32 = 0x377f_0682;
-
-/// Position of the number of changes of the schema in the first page of a database.
-const SCHEMA_COOKIE_AT: usize = 40;
 
 /// A frame of a log: a page as a write left it.
 struct WalFrame {
@@ -59,11 +56,10 @@ impl WalFrame {
     }
 }
 
-/// Returns whether a database file has no schema yet: all of the memory is in its log.
-pub(super) fn has_no_schema(database: &Path) -> bool {
-    let mut head = [0; SCHEMA_COOKIE_AT + 4];
-    let read = File::open(database).and_then(|mut it| it.read_exact(&mut head));
-    read.is_ok() && big_endian(&head, SCHEMA_COOKIE_AT) == 0
+/// Returns whether a database file has no table yet: all of the memory is in its log. The file is
+/// not opened, since closing it would drop SQLite's locks on it.
+pub(super) fn has_no_table(database: &Path) -> bool {
+    std::fs::metadata(database).is_ok_and(|it| it.len() <= PAGE_BYTES as u64)
 }
 
 /// Returns whether the log of a database has commits, and SQLite reads none of them.

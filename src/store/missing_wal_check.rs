@@ -33,7 +33,7 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
         return Err(StoreError::Emptied { path: path.to_owned(), log });
     }
     let is_unread = || damaged_wal::has_unread_commits(&log, &full).unwrap_or(false);
-    if has_bytes(&log) && damaged_wal::has_no_schema(&full) && is_unread() {
+    if has_bytes(&log) && damaged_wal::has_no_table(&full) && is_unread() {
         return Err(StoreError::Unread { path: path.to_owned(), log });
     }
     let are_there = {

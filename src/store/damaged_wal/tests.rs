@@ -54,7 +54,7 @@ impl LoggedDatabase {
 #[test]
 fn a_sound_log_has_no_unread_commits() {
     let made = LoggedDatabase::new();
-    assert!(has_no_schema(&made.path("a.db")));
+    assert!(has_no_table(&made.path("a.db")));
     assert!(!made.has_unread_commits());
     // What follows the first commit is no beginning.
     made.damage(std::fs::read(made.log()).unwrap().len() - 10, 10);
