@@ -62,7 +62,7 @@ impl SafetyBackup {
     ) -> Result<(T, SafetyBackup), CommandError> {
         match removal {
             Ok(done) => Ok((done, self)),
-            Err(error @ (StoreError::InDoubt { .. } | StoreError::Unkept { .. })) => {
+            Err(error) if error.is_in_doubt() || matches!(error, StoreError::Unkept { .. }) => {
                 let backup = self.path.map(|it| format!("; backup: {}", it.display()));
                 Err(CommandError::Because(format!("{error}{}", backup.unwrap_or_default())))
             }
