@@ -24,6 +24,7 @@ use super::{Answer, Error, Memory, check_node_text};
 use crate::ingest::parse::Syntax;
 use crate::memory::compile;
 use crate::memory::compile::write_back::FileEdit;
+use crate::model::clock::Millis;
 use crate::model::identity::NodeId;
 use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
 use crate::query::{self, NearDuplicateQuery};
@@ -164,7 +165,8 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// There is no such node, or `mode` is strict and it has children. Nothing changes then.
+    /// There is no such node, or `mode` is strict and it has children, or is a topic that has
+    /// episodes. Nothing changes then.
     pub fn forget(&self, node_id: &str, mode: ForgetChildrenMode) -> Result<Answer, Error> {
         let name = mode.as_str();
         let mut in_file = self.in_file();
@@ -172,44 +174,32 @@ impl Memory {
         let outcome = self.change_at(node_id, |batch, old| {
             let id = old.id;
             batch.set_message(format!("forget:{name}:{id}"));
-            let old = match old.node_type {
-                NodeType::Conflict => release_statements(batch, old, now).map_err(unsettled)?,
-                _ => old,
-            };
-            let fact = fact_forgotten_with(batch, &old).map_err(unsettled)?;
             let children = batch.children_of(old.key)?;
-            let is_topic = old.node_type == NodeType::Topic;
             match mode {
                 ForgetChildrenMode::Strict if !children.is_empty() => {
                     return Err(refuse(id, &children));
                 }
-                ForgetChildrenMode::Strict if is_topic => {
+                ForgetChildrenMode::Strict if old.node_type == NodeType::Topic => {
                     let n_episodes = n_episodes_of(batch, id).map_err(unsettled)?;
                     if 0 < n_episodes {
                         return Err(refuse_topic(id, n_episodes));
                     }
-                    forget_all(batch, old)?;
+                    forget_alone(batch, old, now)?;
                 }
                 ForgetChildrenMode::Reparent if !children.is_empty() => {
                     if in_file.change(batch, &old, FileEdit::Lift)?.is_some() {
                         return Ok(id);
                     }
                     take_place(batch, &old, &children)?;
-                    forget_one(batch, &old)?;
+                    forget_alone(batch, old, now)?;
                 }
                 ForgetChildrenMode::Strict
                 | ForgetChildrenMode::Cascade
                 | ForgetChildrenMode::Reparent => {
                     if in_file.change(batch, &old, FileEdit::Remove)?.is_none() {
-                        forget_all(batch, old)?;
+                        forget_with_knowledge(batch, old, now)?;
                     }
                 }
-            }
-            if let Some(fact) = fact {
-                forget_all(batch, fact)?;
-            }
-            if is_topic {
-                release_members(batch, id, now).map_err(unsettled)?;
             }
             Ok(id)
         });
@@ -273,7 +263,7 @@ impl Memory {
         let (value, commit) = self.change(|batch| {
             let Some(node) = batch.find_any(id)? else { return Ok(None) };
             let value = body(batch, node)?;
-            settle_conflicts(batch, self.clock.now()).map_err(unsettled)?;
+            settle_conflicts(batch, &[], self.clock.now()).map_err(unsettled)?;
             Ok(Some(value))
         })?;
         value.map(|it| (it, commit)).ok_or_else(|| self.unknown(id))
@@ -450,15 +440,54 @@ fn unsettled(error: MemoryError) -> Error {
     Error::Unavailable(format!("cannot change knowledge with it: {}", error.message))
 }
 
+/// Forgets a node and all its descendants, the lowest first, each as [`forget_alone`] does.
+fn forget_with_knowledge(
+    batch: &mut Batch<'_>,
+    node: NodeRecord,
+    now: Millis,
+) -> Result<(), Error> {
+    for it in lowest_first(batch, node)? {
+        // What was forgotten before it may have changed it, or have taken it along.
+        if let Some(it) = batch.at(it.key)? {
+            forget_alone(batch, it, now)?;
+        }
+    }
+    Ok(())
+}
+
+/// Forgets a node with the fact that it alone states, and releases the statements of a conflict and
+/// the members of a topic.
+fn forget_alone(batch: &mut Batch<'_>, node: NodeRecord, now: Millis) -> Result<(), Error> {
+    let node = match node.node_type {
+        NodeType::Conflict => release_statements(batch, node, now).map_err(unsettled)?,
+        _ => node,
+    };
+    let fact = fact_forgotten_with(batch, &node).map_err(unsettled)?;
+    forget_one(batch, &node)?;
+    if let Some(fact) = fact {
+        forget_all(batch, fact)?;
+    }
+    if node.node_type == NodeType::Topic {
+        release_members(batch, node.id, now).map_err(unsettled)?;
+    }
+    Ok(())
+}
+
 /// Forgets a node and all its descendants, the lowest first.
 pub(super) fn forget_all(batch: &mut Batch<'_>, node: NodeRecord) -> Result<(), StoreError> {
+    lowest_first(batch, node)?.iter().try_for_each(|it| forget_one(batch, it))
+}
+
+/// Returns a node and all its descendants, the lowest first.
+fn lowest_first(batch: &Batch<'_>, node: NodeRecord) -> Result<Vec<NodeRecord>, StoreError> {
     let mut all = Vec::new();
     let mut open = vec![node];
     while let Some(node) = open.pop() {
         open.extend(batch.children_of(node.key)?);
         all.push(node);
     }
-    all.iter().rev().try_for_each(|it| forget_one(batch, it))
+    all.reverse();
+    Ok(all)
 }
 
 fn forget_one(batch: &mut Batch<'_>, node: &NodeRecord) -> Result<(), StoreError> {

@@ -17,7 +17,7 @@ use crate::store::Batch;
 use crate::text::tokens;
 
 /// Nodes that were merged into each other one after another, at most.
-const MERGED_MAX: usize = 16;
+pub(super) const MERGED_MAX: usize = 16;
 
 /// Known entities that one text mentions, at most.
 const KNOWN_MAX: usize = 32;
@@ -194,18 +194,41 @@ pub(super) fn mentioned(
         add(entity_named(batch, &named, now)?.id());
         found.insert(name_key(&named.name));
     }
+    named_without_mark(batch, text, &found)?.into_iter().for_each(add);
+    Ok(ids)
+}
+
+/// Returns the ids of what a text mentions and is there; it makes no entity.
+pub(super) fn known_mentions(
+    batch: &mut Batch<'_>,
+    text: &str,
+) -> Result<Vec<NodeId>, MemoryError> {
+    let (mut ids, mut found) = (Vec::new(), BTreeSet::new());
+    for named in marked_entities(text) {
+        ids.extend(known_entity(batch, &named)?.map(|it| it.id()));
+        found.insert(name_key(&named.name));
+    }
+    ids.extend(named_without_mark(batch, text, &found)?);
+    Ok(ids)
+}
+
+/// Returns the ids of the entities whose names are known and stand in a text without a mark.
+fn named_without_mark(
+    batch: &mut Batch<'_>,
+    text: &str,
+    marked: &BTreeSet<String>,
+) -> Result<Vec<NodeId>, MemoryError> {
     let possible = possible_names(text);
-    let possible = possible.iter().map(|it| name_key(it)).filter(|it| !found.contains(it));
+    let possible = possible.iter().map(|it| name_key(it)).filter(|it| !marked.contains(it));
     let possible = batch.possibly_known(possible.collect())?;
     let possible: Vec<&str> = possible.iter().map(String::as_str).collect();
     if possible.is_empty() {
-        return Ok(ids);
+        return Ok(Vec::new());
     }
     let known = batch.with_any_facet(NodeType::Entity, "name", &possible)?;
+    let mut ids = Vec::new();
     for entity in StoredKnowledgeNode::all(known)?.into_iter().take(KNOWN_MAX) {
-        if let Some(entity) = present_one(batch, entity)? {
-            add(entity.id());
-        }
+        ids.extend(present_one(batch, entity)?.map(|it| it.id()));
     }
     Ok(ids)
 }

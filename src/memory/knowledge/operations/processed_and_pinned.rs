@@ -59,8 +59,8 @@ pub(super) fn ingested(
     let (id, n_shown) = match named.split_once('/') {
         None => (named, None),
         Some((id, n_shown)) => match n_shown.parse() {
-            Ok(n_shown) => (id, Some(n_shown)),
-            Err(_) => return Err(given.refuse("chunk", "must be named as the worksheet names it")),
+            Ok(n_shown) if 0 < n_shown => (id, Some(n_shown)),
+            _ => return Err(given.refuse("chunk", "must be named as the worksheet names it")),
         },
     };
     let density = given.share("density")?;

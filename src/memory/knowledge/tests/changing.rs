@@ -409,3 +409,16 @@ fn accents_are_one_name_however_they_are_encoded() {
     let second = fact(decomposed, "gro\u{308}\u{df}e", "It has 20 seats.");
     assert!(second["conflict"].is_string(), "{second}");
 }
+
+#[test]
+fn what_a_former_text_named_is_not_made_again() {
+    let case = Case::new();
+    let said = case.remember(json!({"content": "`redis` is slow."}));
+    let entities = || case.memory.read(entities_document).unwrap()["entities"].clone();
+    case.apply(json!([{"op": "delete", "id": entities()[0]["id"]}]));
+    assert_eq!(entities(), json!([]));
+    case.apply(json!([
+        {"op": "update", "id": said["results"][0]["id"], "text": "It is slow."},
+    ]));
+    assert_eq!(entities(), json!([]));
+}

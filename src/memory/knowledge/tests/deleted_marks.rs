@@ -85,3 +85,26 @@ fn forgetting_an_episode_forgets_the_fact_that_it_alone_states() {
     assert_eq!(case.facts_told(json!({"query": "Ana role", "episodes": 0})).len(), 1);
     crate::maintenance::doctor::assert_healthy(&case.folder.path().join("memory.db"));
 }
+
+#[test]
+fn a_heading_that_is_forgotten_takes_the_facts_below_it_along_and_releases_the_rest() {
+    let case = Case::new();
+    let value = |text: &str| json!({"content": text, "kind": "fact", "subject": "pump", "attribute": "load"});
+    let first = case.remember(value("The pump bears 5 t."))["results"][0].clone();
+    case.remember(value("The pump bears 7 t."));
+    let cascade = |id: &str| case.memory.forget(id, ForgetChildrenMode::Cascade).unwrap();
+    let above = |id: &Value| {
+        const ABOVE: &str = "
+            SELECT above.id FROM node JOIN node AS above ON above.key = node.parent
+             WHERE node.id = ?1";
+        let conn = rusqlite::Connection::open(case.folder.path().join("memory.db")).unwrap();
+        conn.query_row(ABOVE, [id.as_str()], |row| row.get::<_, String>(0)).unwrap()
+    };
+    let conflicts = case.memory.read(|it| conflicts_document(it, ("open", START), 9)).unwrap();
+    cascade(&above(&conflicts["conflicts"][0]["id"]));
+    let facts = case.facts_told(json!({"query": "pump load", "episodes": 0}));
+    assert_eq!(facts.len(), 2, "{facts:?}");
+    cascade(&above(&first["id"]));
+    assert!(!case.tree().contains("bears"), "{}", case.tree());
+    crate::maintenance::doctor::assert_healthy(&case.folder.path().join("memory.db"));
+}

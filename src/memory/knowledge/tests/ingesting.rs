@@ -102,6 +102,12 @@ fn what_a_worksheet_cut_off_goes_on_waiting() {
         assert!(seen.ends_with(&again), "{again}");
         seen.extend(part.chars().skip(n_again));
         let ingested = json!([{"op": "ingested", "chunk": chunk["id"], "density": 0.5}]);
+        if let Some((id, _)) = chunk["id"].as_str().unwrap().split_once('/') {
+            let none = json!({"operations": [{"op": "ingested", "chunk": format!("{id}/0")}]});
+            let none = ApplyRequest::parse(none.as_object().unwrap()).unwrap();
+            let why = MemoryError::from(case.memory.apply(&none).unwrap_err()).message;
+            assert!(why.contains("as the worksheet names it"), "{why}");
+        }
         case.apply(ingested.clone());
         if is_cut {
             let Value::Object(again) = json!({"operations": ingested}) else { unreachable!() };

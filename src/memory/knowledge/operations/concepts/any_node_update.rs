@@ -6,7 +6,7 @@ use super::{OperationOutcome, SUMMARY_CHARS_MAX, details};
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_application_state::ChangesetContext;
 use crate::memory::knowledge::entity_resolution::{
-    mentioned, named_as, topic_field, topic_named, with_names,
+    known_mentions, mentioned, named_as, topic_field, topic_named, with_names,
 };
 use crate::memory::knowledge::fact_of_episode::reword_stated_fact;
 use crate::memory::knowledge::node_writes::{StoredKnowledgeNode, add_edge, edge, set_node};
@@ -186,7 +186,7 @@ fn mentions_of(
     let mut mentions = mentioned(batch, content, entities.unwrap_or_default(), now)?;
     if entities.is_none() {
         // Those that its text did not bring are there because somebody gave them.
-        let of_text = mentioned(batch, &node.record.content, &[], now)?;
+        let of_text = known_mentions(batch, &node.record.content)?;
         let known = node.linked("mentions").into_iter().filter_map(NodeId::parse);
         mentions.extend(known.filter(|it| !of_text.contains(it)));
     }
