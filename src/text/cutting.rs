@@ -31,12 +31,15 @@ fn cut_at(text: &str, end: Option<usize>) -> &str {
 /// Returns the end of the sentence whose last sign is that character.
 fn sentence_end(text: &str, (at, sign): (usize, char)) -> Option<usize> {
     let behind = &text[at + sign.len_utf8()..];
-    let rest = behind.trim_start_matches(is_closing);
-    let end = text.len() - rest.len();
+    // Looked for behind the sign of an end alone, since a text may be one run of closing signs.
+    let closed = || behind.trim_start_matches(is_closing);
     match sign {
-        '。' | '！' | '？' => Some(end),
+        '。' | '！' | '？' => Some(text.len() - closed().len()),
         '.' if is_abbreviation(&text[..at]) => None,
-        '.' | '!' | '?' | '…' => rest.starts_with(char::is_whitespace).then_some(end),
+        '.' | '!' | '?' | '…' => {
+            let rest = Some(closed()).filter(|it| it.starts_with(char::is_whitespace))?;
+            Some(text.len() - rest.len())
+        }
         '\n' => behind.starts_with('\n').then_some(at),
         _ => None,
     }
@@ -53,11 +56,11 @@ fn is_abbreviation(before: &str) -> bool {
     is_letter || ABBREVIATIONS.iter().any(|it| it.eq_ignore_ascii_case(word))
 }
 
-/// Returns an end behind which enough is left of a text.
+/// Returns an end if enough of the text is before it, the name of a speaker aside.
 fn useful(text: &str, end: usize) -> Option<usize> {
     let lead = &text[..text.floor_char_boundary(LEAD_BYTES_MAX)];
-    let lead = lead.split_inclusive(": ").next().filter(|it| it.ends_with(": "));
-    let n_bytes = text[..end].trim_end().len().saturating_sub(lead.map_or(0, str::len));
+    let n_lead = lead.find(": ").map_or(0, |it| it + ": ".len());
+    let n_bytes = text[..end].trim_end().len().saturating_sub(n_lead);
     (USEFUL_BYTES_MIN <= n_bytes).then_some(end)
 }
 

@@ -53,7 +53,9 @@ pub(crate) fn search_document(
     let reply = answer(reader, &search, &options)?;
     let shown: Vec<NodeKey> = reply.shown.iter().map(|it| it.0).collect();
     let parsed = query_parser::parse_query(query);
-    let limits = (None, HITS_MAX.max(shown.len()));
+    let n_max = HITS_MAX.max(shown.len());
+    // As many nodes are ranked as for the answer.
+    let limits = (budget.is_none().then_some(n_max), n_max);
     let found = ranked_hits(reader, (query, &parsed, None), filter, limits, now)?;
     let (kept, left_out): (Vec<&SearchHit>, Vec<&SearchHit>) =
         found.hits.iter().partition(|it| shown.contains(&it.head.key));

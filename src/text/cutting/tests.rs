@@ -42,3 +42,9 @@ fn code_ends_with_a_line() {
         "let store = open_the_store(here,"
     );
 }
+
+#[test]
+fn a_text_of_closing_signs_is_read_once() {
+    let text = format!("Ana sold the boat to a friend. {}", "*".repeat(300_000));
+    assert_eq!(cut_at_sentence(&text), "Ana sold the boat to a friend.");
+}
