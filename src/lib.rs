@@ -28,10 +28,10 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | `text` | white space, labels, bigrams, accents, tokens, spelling suggestions, related words |
+//! | `text` | white space, labels, cutting, bigrams, accents, tokens, suggestions, thesaurus |
 //! | `model` | plain values: trees, ids, alignment, links, order keys, heat, clocks, schedules |
 //! | `ingest` | folders and bytes to redacted trees: scan, redaction, parsers, transcripts |
-//! | `settings` | configuration, first temperatures, the folder `.remindb/` of a root |
+//! | `settings` | configuration, initial temperatures, the folder `.remindb/` of a root |
 //! | `providers` | programs and services that a user names to reason, embed or rank |
 //! | `store` | the database: schema, columns, readers, writer, batch, heat, leases, replication |
 //! | `maintenance` | the whole file: doctor, gc, redaction, backup, export, import, salvage |

@@ -408,14 +408,14 @@ fn recording_sessions(
     interval: Duration,
 ) -> BackgroundTask {
     let server = Arc::clone(server);
-    let ledger_changes = recorder.waker.receiver();
+    let history_changes = recorder.waker.receiver();
     let work = move |stop: &StopSignal| {
         if let Err(error) = recorder.logs.prune() {
             log::warn!("old logs of sessions were not removed: {error}");
         }
-        session_history_writer::run_session_ledger(
+        session_history_writer::run_session_history(
             &recorder.registry,
-            &ledger_changes,
+            &history_changes,
             &recorder.history,
             interval,
             server.handler.memory.clock(),

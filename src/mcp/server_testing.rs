@@ -15,7 +15,7 @@ use super::{
 use crate::mcp::uri::UriVars;
 use crate::model::clock::Clock;
 
-/// The state shared by the fixture's tools.
+/// The state shared by the test server's tools.
 #[derive(Debug)]
 pub(crate) struct TestHandler {
     started: Sender<()>,
@@ -238,7 +238,7 @@ const PROMPTS: &[Prompt<FixturePromptFn>] = &[
     },
 ];
 
-/// Returns a server of the fixture's tools.
+/// Returns a server with the test tools.
 pub(crate) fn server() -> (Arc<Server<TestHandler>>, FixtureControls) {
     let (started_sender, started) = unbounded();
     let (gate, gate_receiver) = unbounded();
@@ -306,12 +306,12 @@ fn echo(_: &TestHandler, args: &Args, _: &CallContext) -> Result<ToolReply, Hand
     })
 }
 
-fn gate(fixture: &TestHandler, _: &Args, call: &CallContext) -> Result<ToolReply, HandlerError> {
+fn gate(handler: &TestHandler, _: &Args, call: &CallContext) -> Result<ToolReply, HandlerError> {
     call.progress(1, None, "at the gate");
     // A test that has ended ignores that the call has begun.
-    let _ = fixture.started.send(());
+    let _ = handler.started.send(());
     select! {
-        recv(fixture.gate) -> _ => Ok(ToolReply { text: "through".to_owned(), ..ToolReply::default() }),
+        recv(handler.gate) -> _ => Ok(ToolReply { text: "through".to_owned(), ..ToolReply::default() }),
         recv(call.cancelled()) -> _ => Err(HandlerError::Cancelled),
     }
 }

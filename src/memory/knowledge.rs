@@ -49,7 +49,7 @@ pub(crate) use resource_json::{
     concepts_of_entity, conflict_document, conflicts_document, deleted_records, deletion_of,
     entities_document, entity_document, entity_graph_record, entity_record, entity_records,
     episode_record, episode_records, episodes_document, episodes_of_entity, events_document,
-    graph_record, query_record, stats_document, stats_record, topic_record, topic_records,
+    graph_record, n_open_conflicts, query_record, stats_record, topic_record, topic_records,
     topics_document,
 };
 pub(crate) use topic_member_release::{n_episodes_of, release_members};

@@ -41,7 +41,7 @@ impl TopicName {
         TopicName { form, keys }
     }
 
-    /// Returns the hashes by which its topics are looked up, and some others.
+    /// Returns the hashes by which its topics are looked up; they may find others, too.
     pub(crate) fn keys(&self) -> &[String] {
         &self.keys
     }

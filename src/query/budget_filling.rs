@@ -4,13 +4,14 @@
 //! come in the order of their best hit. What was replaced keeps its rank, behind its replacement. A
 //! long answer has parts, each grouped by itself, so that the best hits come first in it. A hit
 //! that is longer than what is left is cut at a sentence, once; where little is left, shorter hits
-//! come before it. Counts of lines add up, so nothing is measured twice. This module does no IO.
+//! come before it, and later ones that fit fill the rest. Counts of lines add up, so the answer is
+//! not measured again. This module does no IO.
 
 use std::collections::{HashMap, HashSet};
 
 use super::excerpt::{self, BreadcrumbAlreadyShown, CutEntry};
 use crate::query::render::entry::{TextEntry, render_entries};
-use crate::store::reader::TextWithBreadcrumb;
+use crate::store::reader::{NodeSummary, TextWithBreadcrumb};
 use crate::text::tokens;
 
 /// Part of the budget below which what is left goes to shorter hits first.
@@ -78,8 +79,7 @@ impl<'a> AnswerBuilder<'a> {
         text: &'a TextWithBreadcrumb,
         cutting: TruncationMode,
     ) {
-        let is_large = self.left < entry.head.tokens && cutting == TruncationMode::Last;
-        if is_large || !self.take_whole(at, &entry) {
+        if self.is_too_large(entry.head, cutting) || !self.take_whole(at, &entry) {
             let is_tail = self.left < self.max / TAIL && !self.taken.is_empty();
             if cutting == TruncationMode::Last && self.cut.is_none() {
                 match is_tail {
@@ -90,11 +90,14 @@ impl<'a> AnswerBuilder<'a> {
         }
     }
 
-    /// Takes a hit that was passed over, if there is room for it now.
-    pub(super) fn take_later(&mut self, at: usize, entry: &TextEntry<'a>) {
-        if self.taken.iter().all(|it| it.at != at) {
-            self.take_whole(at, entry);
-        }
+    /// Returns whether a hit was passed over that may fit now.
+    pub(super) fn has_room_for(
+        &self,
+        at: usize,
+        head: &NodeSummary,
+        cutting: TruncationMode,
+    ) -> bool {
+        !self.is_too_large(head, cutting) && self.taken.iter().all(|it| it.at != at)
     }
 
     /// Cuts the best hit that did not fit to what is left.
@@ -138,7 +141,13 @@ impl<'a> AnswerBuilder<'a> {
         part
     }
 
-    fn take_whole(&mut self, at: usize, entry: &TextEntry<'a>) -> bool {
+    /// Returns whether the text of a hit is longer than what is left, where it is shown whole.
+    fn is_too_large(&self, head: &NodeSummary, cutting: TruncationMode) -> bool {
+        self.left < head.tokens && cutting == TruncationMode::Last
+    }
+
+    /// Takes a hit if there is room for all of it, and returns whether there was.
+    pub(super) fn take_whole(&mut self, at: usize, entry: &TextEntry<'a>) -> bool {
         let part = self.part();
         let above = match self.breadcrumb(entry) {
             BreadcrumbAlreadyShown::Shown => 0,

@@ -35,6 +35,9 @@ pub(super) fn replace_dates(
     filter: &NodeFilter<'_>,
     terms: &mut Vec<Term>,
 ) -> Result<Vec<NodeKey>, Error> {
+    if dates.is_empty() {
+        return Ok(Vec::new());
+    }
     let filter = reader.simplified(*filter)?;
     let (mut nodes, mut texts, mut words) = (Vec::new(), Vec::new(), Vec::new());
     for date in dates {

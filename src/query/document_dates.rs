@@ -1,5 +1,5 @@
-//! Dates: days, months and years as texts write them, and those of headings, files and front
-//! matter.
+//! Document dates: days, months and years as texts write them, and those of headings, files and
+//! front matter.
 //!
 //! A heading, a file name or front matter often has the only date of the texts below it. Dates are
 //! compared by a nominal calendar of months of 31 days, which is exact enough to tell how near they

@@ -1,4 +1,4 @@
-//! Words that say little about a subject: function words, and words that questions are made of.
+//! Words that say little about a subject: function words, and those of questions and requests.
 
 /// Returns whether a word is a function word.
 pub(super) fn is_function_word(word: &str) -> bool {
@@ -166,7 +166,6 @@ const REQUEST_WORDS: &[&str] = &[
     "file",
     "files",
     "find",
-    "given",
     "help",
     "info",
     "information",

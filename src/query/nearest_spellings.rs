@@ -1,4 +1,5 @@
-//! Nearest words: those of a question that the memory has, and for others the closest in spelling.
+//! Nearest spellings: words of a question that the memory has, and for others the closest in
+//! spelling.
 //!
 //! A word that is named can be searched: it stands whole in a node. Words are looked up in the
 //! index by their stems and read from the nodes found; a label or breadcrumb that was cut does not

@@ -11,9 +11,9 @@
 //!   less than those before it, by their size, so that one section does not fill an answer.
 //! - *Turns*: the text is the answer, as in a conversation, a journal or a log. It is worth its
 //!   match with what the texts beside it add ([`super::sibling_relevance_boost`]), more if its
-//!   lead, such
-//!   as the speaker, has a word of the question. It gains from the strength of its section, from
-//!   the words of the best texts, and where it opens its section; it loses where it asks.
+//!   lead, such as the speaker, has a word of the question. It gains from the strength of its
+//!   section, from the words of the best texts, and where it opens its section; it loses where it
+//!   asks.
 //!
 //! The shorter and the more numerous the texts of a section, the more it is turns.
 //!

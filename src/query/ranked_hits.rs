@@ -20,10 +20,10 @@ use crate::model::vector::QueryVector;
 use crate::store::NodeKey;
 use crate::store::reader::{MatchedNode, NodeFilter, NodeSummary, Reader};
 
-/// Nodes that are ranked for a question of many words; further matches are ignored.
+/// Most nodes that are ranked; further matches are ignored.
 const CANDIDATES_MAX: usize = 200;
-/// Nodes that are ranked for any other question. Its words leave few ways to match, and the nodes
-/// that follow have one of its common words.
+/// Nodes that are ranked for a question of few words with a limit of no more hits. Few words leave
+/// few ways to match, and the nodes that follow have one of its common words.
 const CANDIDATES_OF_FEW_WORDS_MAX: usize = 160;
 /// Words of a question that has few.
 const FEW_WORDS_MAX: usize = 4;
@@ -74,9 +74,7 @@ impl RankedHits {
         let n_prices = prices.len() + self.n_unread;
         prices.resize(n_prices, u32::try_from(mean).unwrap_or(u32::MAX));
     }
-}
 
-impl RankedHits {
     /// Returns the hits whose texts may be shown: those of twice the budget, and some short ones
     /// behind them.
     pub(super) fn shown_keys(&self, max: Option<u32>) -> Vec<NodeKey> {

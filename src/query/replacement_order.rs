@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-/// Returns the order of `n` hits in which each that was replaced comes directly after all that took
-/// its place; pairs are of the replaced one and one of those. Other hits keep their order.
+/// Returns the order of `n` hits in which each that was replaced comes after all that took its
+/// place: those behind it move up to right before it. Pairs are of the replaced one and one of
+/// those. Other hits keep their order.
 pub(crate) fn replacements_first(n: usize, pairs: &BTreeSet<(usize, usize)>) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n).collect();
     let replaced: BTreeSet<usize> = pairs.iter().map(|it| it.0).collect();

@@ -284,8 +284,10 @@ fn texts(
     }
     filling.cut_skipped();
     for (at, hit) in hits.iter().enumerate() {
-        if let Some((shown, text)) = texts.get(&hit.head.key) {
-            filling.take_later(at, &TextEntry::with_text(&hit.head, text, shown));
+        if filling.has_room_for(at, &hit.head, cutting)
+            && let Some((shown, text)) = texts.get(&hit.head.key)
+        {
+            filling.take_whole(at, &TextEntry::with_text(&hit.head, text, shown));
         }
     }
     let FinishedAnswer { mut text, chosen, cut } = filling.finish();

@@ -1,6 +1,7 @@
 //! Connections beside the writer's, for data that may be lost with the power.
 //!
-//! They do not wait for the disk. Each has the files and the schema checked as the writer's has.
+//! They do not wait for the disk. The schema is checked in each transaction, as the writer's is;
+//! the files are when one opens, and by its users before each piece of work.
 
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
@@ -34,6 +35,7 @@ impl AuxiliaryConnection {
 
     /// Begins a transaction that writes, in a schema that was checked.
     pub(super) fn begin_write(&self, doing: &'static str) -> Result<Transaction<'_>, StoreError> {
+        // The lock is often taken here, and later will do: nobody looks up who holds it.
         let begun = Transaction::new_unchecked(&self.conn, TransactionBehavior::Immediate);
         let tx = begun.doing(doing)?;
         self.opened_files.check_schema(&tx)?;

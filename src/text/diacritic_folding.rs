@@ -23,7 +23,8 @@ pub(crate) fn plain_words(text: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// Returns a word in lower case without the accents that the index keeps; `None` if it has none.
+/// Returns a word in lower case without the accents that the index keeps; `None` if it has none, or
+/// nothing else.
 pub(crate) fn plain_word(word: &str) -> Option<String> {
     if !has_kept_accents(word) {
         return None;

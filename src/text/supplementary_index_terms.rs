@@ -1,4 +1,5 @@
-//! Index terms: what a node stores beside its text, so that full-text search finds it.
+//! Supplementary index terms: what a node stores beside its text, so that full-text search finds
+//! it.
 
 use super::{diacritic_folding, spaceless_script_bigrams};
 

@@ -1,4 +1,4 @@
-//! Related words: other forms of a word, words of nearly the same meaning, and words of a kind.
+//! Thesaurus: other forms of a word, words of nearly the same meaning, and words of a kind.
 //!
 //! A stemmer cuts endings; it does not find `bought` for `buy`, `mom` for `mother`, nor `violin`
 //! for `instrument`. Three tables do, with a family on each line:

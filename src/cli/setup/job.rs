@@ -29,7 +29,7 @@ pub(super) struct SetupJob<'a> {
     pub(super) scope: ProjectOrUser,
     pub(super) places: &'static ClientPaths,
     pub(super) home: &'a UserFolders,
-    ledger_file: LoadedManifest,
+    loaded: LoadedManifest,
     /// The record of this setup, without files yet.
     setup: SetupRecord,
     stamp: String,
@@ -49,10 +49,10 @@ impl<'a> SetupJob<'a> {
             let what = format!("{title} has no settings of a project; add --scope user");
             return Err(CommandError::Because(what));
         };
-        let ledger_file = LoadedManifest::open(&home.state)?;
+        let loaded = LoadedManifest::open(&home.state)?;
         let setup = SetupRecord::new(client, scope, &home.folders.project);
         let stamp = context.clock.now().stamp();
-        Ok(SetupJob { args, client, scope, places, home, ledger_file, setup, stamp })
+        Ok(SetupJob { args, client, scope, places, home, loaded, setup, stamp })
     }
 
     pub(super) fn run(self) -> Result<SetupReport<'a>, CommandError> {
@@ -130,7 +130,7 @@ impl<'a> SetupJob<'a> {
         hooks: Option<&HookPlacement>,
     ) -> Result<Vec<FileStep>, CommandError> {
         let (client, folders) = (self.client, &self.home.folders);
-        let known = self.ledger_file.manifest.like(&self.setup);
+        let known = self.loaded.manifest.like(&self.setup);
         let known_file = |path: &Path| {
             let known = known?;
             Some(EarlierFileRecord { record: known.record(path)?, name: &known.name })
@@ -197,7 +197,7 @@ impl<'a> SetupJob<'a> {
             return Ok(None);
         };
         let found = self.read(&path)?;
-        let known = self.ledger_file.manifest.like(&self.setup);
+        let known = self.loaded.manifest.like(&self.setup);
         let record = known.and_then(|it| it.record(&found.path));
         match (hooks, record) {
             (Some(HookPlacement::OwnFile { text, .. }), record) => {
@@ -212,7 +212,7 @@ impl<'a> SetupJob<'a> {
     fn plan_skill(&self, below: &Path, skill: &str) -> Result<Option<FileStep>, CommandError> {
         let Some(own) = self.places.skills else { return Ok(None) };
         let folders = &self.home.folders;
-        let manifest = &self.ledger_file.manifest;
+        let manifest = &self.loaded.manifest;
         let found = self.read(&folders.path(own).join(below))?;
         let known = manifest.like(&self.setup).and_then(|it| it.record(&found.path));
         if known.is_none() {
@@ -249,9 +249,9 @@ impl<'a> SetupJob<'a> {
         let mut done: Vec<StepResult> = Vec::new();
         let prepared = made.prepare(steps, memory, &self.stamp, &mut done).and_then(|()| {
             self.note(&made, &done);
-            self.ledger_file.manifest.share(&self.setup.files);
-            self.ledger_file.manifest.set(self.setup.clone());
-            self.ledger_file.save()
+            self.loaded.manifest.share(&self.setup.files);
+            self.loaded.manifest.set(self.setup.clone());
+            self.loaded.save()
         });
         if let Err(failure) = prepared {
             made.undo();
@@ -266,22 +266,22 @@ impl<'a> SetupJob<'a> {
 
     /// Records this setup in the manifest.
     fn note(&mut self, made: &CreatedPaths, done: &[StepResult]) {
-        let known = self.ledger_file.manifest.like(&self.setup).cloned();
+        let known = self.loaded.manifest.like(&self.setup).cloned();
         let (files, folders) = known.map_or_else(Default::default, |it| (it.files, it.folders));
         let is_elsewhere = |it: &WrittenFile| done.iter().all(|done| done.step.path != it.path);
         self.setup.files = done.iter().filter_map(|it| it.step.record.clone()).collect();
         self.setup.files.extend(files.into_iter().filter(is_elsewhere));
         self.setup.folders = [folders, made.folders.clone()].concat();
-        self.ledger_file.manifest.keep(made.shared.iter().cloned());
+        self.loaded.manifest.keep(made.shared.iter().cloned());
     }
 
     fn remove(mut self) -> Result<SetupReport<'a>, CommandError> {
-        let Some(known) = self.ledger_file.manifest.like(&self.setup).cloned() else {
+        let Some(known) = self.loaded.manifest.like(&self.setup).cloned() else {
             return Ok(SetupReport::new(self.args, self.client, self.scope, Vec::new()));
         };
         let mut done = Vec::new();
         for record in &known.files {
-            let is_shared = self.ledger_file.manifest.shared(&self.setup, &record.path).is_some();
+            let is_shared = self.loaded.manifest.shared(&self.setup, &record.path).is_some();
             let step = if record.is_whole() && is_shared {
                 let found = file_edits::read(&record.path, None)?;
                 FileStep::leave(found, None, Some("another client reads it, too"))
@@ -316,10 +316,10 @@ impl<'a> SetupJob<'a> {
         }
         remove_folders(&known.folders);
         // Another client may use one by now.
-        self.ledger_file.manifest.keep(known.folders);
+        self.loaded.manifest.keep(known.folders);
         // A record without files is dropped.
-        self.ledger_file.manifest.set(self.setup.clone());
-        self.ledger_file.save()
+        self.loaded.manifest.set(self.setup.clone());
+        self.loaded.save()
     }
 
     fn read(&self, path: &Path) -> Result<CurrentFile, CommandError> {

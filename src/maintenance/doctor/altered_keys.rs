@@ -3,7 +3,8 @@
 //! Without it, the nodes of the file would lose their file, and the next compile would add each of
 //! them again.
 
-use rusqlite::{Connection, Row};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Row, params};
 
 use super::compute_state_fingerprint;
 use crate::model::identity::ContentHash;
@@ -12,20 +13,28 @@ use crate::store::{ErrorContext, PreparedStatements, StoreError};
 /// Changes tried at most; each computes the fingerprint of the state.
 const TRIES_MAX: usize = 16;
 
-/// The changes that make rows refer to something again. Each file without nodes may be the missing
-/// one, each root without files too, and a file may be of any root.
+/// The changes of a number, which the finds of [`CHANGES`] name by their place.
+const SET: [&str; 3] = [
+    "UPDATE file SET id = ?1 WHERE id = ?2",
+    "UPDATE root SET id = ?1 WHERE id = ?2",
+    "UPDATE file SET root = ?1 WHERE root = ?2",
+];
+
+/// The changes that make rows refer to something again, with the new and the present number. Each
+/// file without nodes may be the missing one, each root without files too, and a file may be of any
+/// root.
 const CHANGES: &str = "
-    SELECT DISTINCT 'UPDATE file SET id = ' || node.file || ' WHERE id = ' || empty.id
+    SELECT DISTINCT 0, node.file, empty.id
       FROM node
       JOIN file AS empty ON empty.id NOT IN (SELECT file FROM node WHERE file IS NOT NULL)
      WHERE node.file NOT IN (SELECT id FROM file)
      UNION ALL
-    SELECT DISTINCT 'UPDATE root SET id = ' || file.root || ' WHERE id = ' || empty.id
+    SELECT DISTINCT 1, file.root, empty.id
       FROM file
       JOIN root AS empty ON empty.id NOT IN (SELECT root FROM file)
      WHERE file.root NOT IN (SELECT id FROM root)
      UNION ALL
-    SELECT DISTINCT 'UPDATE file SET root = ' || root.id || ' WHERE root = ' || file.root
+    SELECT DISTINCT 2, root.id, file.root
       FROM file
       JOIN root
      WHERE file.root NOT IN (SELECT id FROM root)";
@@ -40,12 +49,15 @@ pub(super) fn restore(conn: &Connection) -> Result<(), StoreError> {
     const DOING: &str = "restore a number";
     let head: Option<String> = conn.find(HEAD, [], |row| row.get(0), "read HEAD")?;
     conn.pragma_update(None, "defer_foreign_keys", true).doing(DOING)?;
-    let read = |row: &Row<'_>| row.get(0);
-    let changes: Vec<String> = conn.rows(CHANGES, [], read, "find missing rows")?;
-    for change in changes.iter().take(TRIES_MAX) {
+    let read = |row: &Row<'_>| {
+        let [new, present]: [Value; 2] = [row.get(1)?, row.get(2)?];
+        Ok((row.get::<_, u8>(0)?, new, present))
+    };
+    let changes: Vec<(u8, Value, Value)> = conn.rows(CHANGES, [], read, "find missing rows")?;
+    for (nth, new, present) in changes.into_iter().take(TRIES_MAX) {
         conn.execute_batch("SAVEPOINT restoring").doing(DOING)?;
         // A number that is taken is none.
-        let is_made = conn.execute(change, []).is_ok();
+        let is_made = conn.execute(SET[usize::from(nth)], params![new, present]).is_ok();
         let hash = ContentHash(compute_state_fingerprint(conn)?).to_string();
         if !is_made || head.as_ref() != Some(&hash) {
             conn.execute_batch("ROLLBACK TO restoring").doing(DOING)?;

@@ -1,7 +1,7 @@
-//! Parts of a compile: files that exchange text, and so are written together.
+//! Groups of files that exchange text, and so are written together.
 //!
 //! A renamed file is found by its text, and so is text that moved from one file to another. The
-//! files of both ends form a part. Files that only share texts with many others do not: a part is
+//! files of both ends form a group. Files that only share texts with many others do not: a group is
 //! bounded, and text beyond the bound counts as removed and added.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ const ALIKE_MAX: usize = 64;
 /// Files that are written in one transaction.
 #[derive(Debug, Default)]
 pub(super) struct FileGroup {
-    /// Files to be read, next in the order of all parts.
+    /// Files to be read, next in the order of all groups.
     pub(super) n_files: usize,
     pub(super) vanished: Vec<FileRow>,
     pub(super) adopted: Vec<(FileRow, String)>,

@@ -190,7 +190,7 @@ impl Memory {
             .map(|it| scrubbed(it, &|text| redactor.scrub(text).text.into_owned()))
             .collect();
         let outcomes = changeset.run(batch, &mut scrubbed)?;
-        settle_conflicts(batch, now)?;
+        settle_conflicts(batch, &[], now)?;
         let message = match key {
             Some(key) => format!("apply:{}", self.workspace().redactor.scrub(key).text),
             None if outcomes.len() == 1 => "apply: 1 operation".to_owned(),

@@ -2,7 +2,8 @@
 //!
 //! Current facts that contradict each other are contested, however they came to stand side by side:
 //! restored, merged, imported. A conflict whose statements contradict each other no more ends: with
-//! the write that changed them, or, where the time of one has run out, with the next write.
+//! the write that changed them, or, where the time of one has run out, with the next write of
+//! knowledge.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,10 +25,16 @@ use crate::model::kind_specs::knowledge::CONFLICT_STATES;
 use crate::model::tree::NodeType;
 use crate::store::{Batch, NodeKey, NodeRecord};
 
-/// Opens and ends conflicts after what this write did to their statements.
-pub(crate) fn settle_conflicts(batch: &mut Batch<'_>, now: Millis) -> Result<(), MemoryError> {
+/// Opens and ends conflicts after what this write did to their statements; `stated` are the ids of
+/// facts that were compared with the others when they were stated.
+pub(crate) fn settle_conflicts(
+    batch: &mut Batch<'_>,
+    stated: &[&str],
+    now: Millis,
+) -> Result<(), MemoryError> {
     let mut changed = StoredKnowledgeNode::all(batch.changed_by_this_write(NodeType::Fact)?)?;
-    changed.retain(|it| is_current_fact(it, now));
+    changed
+        .retain(|it| is_current_fact(it, now) && !stated.contains(&it.id().to_string().as_str()));
     let (with_key, without): (Vec<_>, Vec<_>) =
         changed.into_iter().partition(|it| it.has("attribute"));
     contest(batch, with_key, now)?;

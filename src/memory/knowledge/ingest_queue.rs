@@ -145,7 +145,7 @@ fn add_chunk(
 fn buffers(batch: &Batch<'_>) -> KnowledgeResult<BTreeMap<String, Vec<StoredKnowledgeNode>>> {
     let mut buffers: BTreeMap<String, Vec<StoredKnowledgeNode>> = BTreeMap::new();
     for node in StoredKnowledgeNode::all(batch.with_facet(NodeType::Chunk, "kind", BUFFERED)?)? {
-        let common = json!([node.text("source"), node.text("topic"), node.text("instructions")]);
+        let common = json!(OF_BUFFER.map(|it| node.text(it)));
         buffers.entry(common.to_string()).or_default().push(node);
     }
     Ok(buffers)
@@ -161,8 +161,7 @@ fn make_chunks(
     let Some(first) = buffer.first() else { return Ok(()) };
     let texts: Vec<&str> = buffer.iter().map(|it| it.record.content.as_str()).collect();
     let text = texts.join("\n");
-    let mut fields = first.fields.clone();
-    fields.retain(|key, _| OF_BUFFER.contains(&key.as_str()));
+    let fields = common_fields(first);
     add_waiting(batch, &text, (chunk_chars, &fields), now)?;
     buffer.iter().try_for_each(|it| Ok(batch.forget(&it.record)?))
 }
@@ -203,9 +202,14 @@ pub(super) fn take_off(
     // However little was seen, the rest is shorter than the whole.
     let n_again = OVERLAP_CHARS.min(n_seen / 2);
     let rest: String = text.chars().skip(n_seen - n_again).collect();
-    let mut fields = chunk.fields.clone();
+    add_chunk(batch, &rest, (WAITING, common_fields(chunk)), now)
+}
+
+/// Returns the fields of a text that those of one buffer have in common.
+fn common_fields(node: &StoredKnowledgeNode) -> Map<String, Value> {
+    let mut fields = node.fields.clone();
     fields.retain(|key, _| OF_BUFFER.contains(&key.as_str()));
-    add_chunk(batch, &rest, (WAITING, fields), now)
+    fields
 }
 
 /// Hands in the whole text of a source, in place of its chunks that wait.

@@ -57,7 +57,7 @@ impl Memory {
                     forget_all(batch, it)?;
                 }
             }
-            settle_conflicts(batch, now)
+            settle_conflicts(batch, &[], now)
         });
         purged.map(drop)
     }

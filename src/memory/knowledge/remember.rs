@@ -104,9 +104,10 @@ impl Memory {
             for item in &items {
                 done.push(self.remember_in(batch, item, now)?);
             }
-            match done.iter().any(|it| it.fact.is_some()) {
-                true => settle_conflicts(batch, now)?,
-                false => end_lapsed(batch, now)?,
+            let stated: Vec<&str> = done.iter().filter_map(|it| it.fact.as_deref()).collect();
+            match stated.is_empty() {
+                true => end_lapsed(batch, now)?,
+                false => settle_conflicts(batch, &stated, now)?,
             }
             match &done[..] {
                 [one] => batch.set_message(format!("remember:{}", one.id)),

@@ -92,7 +92,7 @@ impl Memory {
             };
             import.all(&records)?;
             let report = import.report;
-            settle_conflicts(batch, now)?;
+            settle_conflicts(batch, &[], now)?;
             Ok::<_, MemoryError>(report)
         })?;
         if 0 < records.n_unreadable {
@@ -190,7 +190,7 @@ impl KnowledgeImporter<'_, '_, '_> {
             self.leave_out("topics without a name");
             return Ok(());
         };
-        // A concept or an episode that comes with it brings it back.
+        // A new concept or episode of it makes another topic of that name.
         if is_deleted_topic(self.batch, name)? {
             self.keep("topics", id, "it is deleted here, and stays so");
             return Ok(());

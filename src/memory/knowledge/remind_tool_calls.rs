@@ -346,8 +346,8 @@ fn without_blanks(args: &ArgumentMap) -> ArgumentMap {
     given.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// Leaves empty texts out of an update, but for that of a topic, which takes a node out of it. A
-/// text of white space is none that anybody leaves empty.
+/// Leaves empty texts out of an update, but for that of a topic, which takes a node out of it.
+/// White space counts as given.
 fn without_empties(args: &ArgumentMap) -> ArgumentMap {
     let given = args.iter().filter(|(name, value)| *value != "" || *name == "topic");
     given.map(|(name, value)| (name.clone(), value.clone())).collect()

@@ -45,8 +45,8 @@ pub(crate) const LIST_MAX: usize = 1_000;
 /// Edges that one document follows, at most.
 const EDGES_MAX: usize = 100_000;
 
-/// Returns the time of the newest snapshot, as of which documents tell what holds: they depend on
-/// no clock.
+/// Returns the time of the newest snapshot, as of which the bootstrap and the documents of one node
+/// tell what holds, so that they depend on no clock.
 fn last_written(reader: &Reader) -> KnowledgeResult<Millis> {
     let versions = reader.versions();
     let newest = versions.snapshot(versions.snapshots()?.last)?;
@@ -94,8 +94,15 @@ pub(crate) fn topics_document(reader: &Reader) -> KnowledgeResult<Value> {
     Ok(json!({"topics": topics}))
 }
 
-/// Returns the numbers of nodes of each type of knowledge at a time, of episodes by kind, and of
-/// what waits.
+/// Returns how many conflicts are open at a time, without those that have run out.
+pub(crate) fn n_open_conflicts(reader: &Reader, at: Millis) -> KnowledgeResult<usize> {
+    let open = FieldFilter::text("conflict", CONFLICT_STATES[0]);
+    let n_open = reader.nodes_with(&[open])?.len();
+    Ok(n_open.saturating_sub(reader.lapsed_conflicts(at)?.len()))
+}
+
+/// Returns the numbers of nodes of each type of knowledge, of episodes by kind, of conflicts that
+/// are open at a time, and of what waits.
 pub(crate) fn stats_document(reader: &Reader, at: Millis) -> KnowledgeResult<Value> {
     let n_of = |node_type: NodeType, also: Option<FieldFilter>| -> KnowledgeResult<usize> {
         let mut wanted = vec![
@@ -110,8 +117,6 @@ pub(crate) fn stats_document(reader: &Reader, at: Millis) -> KnowledgeResult<Val
         let of_kind = FieldFilter::text("kind", kind);
         kinds.insert((*kind).to_owned(), n_of(NodeType::Episode, Some(of_kind))?.into());
     }
-    let open = FieldFilter::text("conflict", CONFLICT_STATES[0]);
-    let n_open = n_of(NodeType::Conflict, Some(open))?;
     Ok(json!({
         "episodes": n_of(NodeType::Episode, None)?,
         "episode_types": kinds,
@@ -120,7 +125,7 @@ pub(crate) fn stats_document(reader: &Reader, at: Millis) -> KnowledgeResult<Val
         "facts": n_of(NodeType::Fact, None)?,
         "topics": n_of(NodeType::Topic, None)?,
         "entities": n_of(NodeType::Entity, None)?,
-        "open_conflicts": n_open.saturating_sub(reader.lapsed_conflicts(at)?.len()),
+        "open_conflicts": n_open_conflicts(reader, at)?,
     }))
 }
 

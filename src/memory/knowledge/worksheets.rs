@@ -15,6 +15,7 @@ use super::arguments::{ArgumentObject, KnowledgeResult};
 use super::ingest_queue::WAITING;
 use super::operations::OPERATIONS;
 use super::recall::{find_topic, nearest_concepts, unknown};
+use super::resource_json::n_open_conflicts;
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
@@ -25,7 +26,7 @@ use crate::store::NodeKey;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
 use crate::text::tokens;
 pub(super) use budgeted_worksheet::Worksheet;
-use conflicts::{add_conflict, conflicts_sheet, n_open_conflicts, open_conflicts};
+use conflicts::{add_conflict, conflicts_sheet, open_conflicts};
 
 /// The tasks of a review.
 pub(crate) const TASKS: &[&str] = &["consolidate", "triage", "conflicts", "health"];

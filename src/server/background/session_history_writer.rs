@@ -23,9 +23,9 @@ const COMPACT_LINES: usize = 1_000;
 const PENDING_MAX: usize = 1_000;
 
 /// Records sessions until stopped; then once more, when every session has ended.
-pub(crate) fn run_session_ledger(
+pub(crate) fn run_session_history(
     registry: &LiveSessionRegistry,
-    ledger_changes: &Receiver<()>,
+    history_changes: &Receiver<()>,
     history: &SessionHistoryFiles,
     interval: Duration,
     clock: &Clock,
@@ -54,7 +54,7 @@ pub(crate) fn run_session_ledger(
             schedule.done(began, ended);
         }
         let wait = Duration::from_millis(schedule.sleep_ms(ended).unsigned_abs());
-        if stop.is_set_or_woken(ledger_changes, wait) {
+        if stop.is_set_or_woken(history_changes, wait) {
             break;
         }
     }

@@ -1,4 +1,4 @@
-//! Parsing of requests, and the whole transport over a real socket with the fixture behind it.
+//! Parsing of requests, and the whole transport over a real socket with the test server behind it.
 
 mod client;
 mod page;

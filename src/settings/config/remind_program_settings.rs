@@ -23,70 +23,66 @@ pub(crate) enum RemindMeaning {
     /// This setting.
     Setting(&'static str),
     /// This part of a provider, where the user's settings take Remind's providers over.
-    ProviderClient(&'static str),
+    Provider(&'static str),
     /// Nothing; the reason, or what to set instead.
     Nothing(&'static str),
 }
 
-use RemindMeaning::{Nothing, ProviderClient, Setting};
+use RemindMeaning::{Nothing, Provider, Setting};
 
 /// Every setting of Remind.
 pub(crate) const REMIND_KEYS: &[RemindKey] = &[
-    both("llm_provider", "LLM_PROVIDER", ProviderClient("providers.completion.kind")),
-    both("embedding_provider", "EMBEDDING_PROVIDER", ProviderClient("providers.embeddings.kind")),
-    both(
-        "anthropic.api_key",
-        "ANTHROPIC_API_KEY",
-        ProviderClient("the key, from the variable alone"),
-    ),
-    both("anthropic.model", "ANTHROPIC_MODEL", ProviderClient("providers.completion.model")),
+    both("llm_provider", "LLM_PROVIDER", Provider("providers.completion.kind")),
+    both("embedding_provider", "EMBEDDING_PROVIDER", Provider("providers.embeddings.kind")),
+    both("anthropic.api_key", "ANTHROPIC_API_KEY", Provider("the key, from the variable alone")),
+    both("anthropic.model", "ANTHROPIC_MODEL", Provider("providers.completion.model")),
     both("anthropic.ingest_model", "ANTHROPIC_INGEST_MODEL", Nothing("one model does all")),
-    both("openai.api_key", "OPENAI_API_KEY", ProviderClient("the key, from the variable alone")),
-    both("openai.base_url", "OPENAI_BASE_URL", ProviderClient("the `url` of both")),
-    both("openai.model", "OPENAI_MODEL", ProviderClient("providers.completion.model")),
+    both("openai.api_key", "OPENAI_API_KEY", Provider("the key, from the variable alone")),
+    both("openai.base_url", "OPENAI_BASE_URL", Provider("the `url` of both")),
+    both("openai.model", "OPENAI_MODEL", Provider("providers.completion.model")),
     both(
         "openai.embedding_model",
         "OPENAI_EMBEDDING_MODEL",
-        ProviderClient("providers.embeddings.model"),
+        Provider("providers.embeddings.model"),
     ),
     both(
         "openai.embedding_size",
         "OPENAI_EMBEDDING_SIZE",
-        ProviderClient("providers.embeddings.dimensions"),
+        Provider("providers.embeddings.dimensions"),
     ),
     both("openai.ingest_model", "OPENAI_INGEST_MODEL", Nothing("one model does all")),
     both(
         "azure_openai.api_key",
         "AZURE_OPENAI_API_KEY",
-        ProviderClient("the key, from the variable alone"),
+        Provider("the key, from the variable alone"),
     ),
-    both("azure_openai.base_url", "AZURE_OPENAI_API_BASE_URL", ProviderClient("the `url` of both")),
+    both("azure_openai.base_url", "AZURE_OPENAI_API_BASE_URL", Provider("the `url` of both")),
     both(
         "azure_openai.deployment_name",
         "AZURE_OPENAI_DEPLOYMENT_NAME",
-        ProviderClient("providers.completion.model"),
+        Provider("providers.completion.model"),
     ),
     both(
         "azure_openai.embedding_deployment_name",
         "AZURE_OPENAI_EMBEDDING_DEPLOYMENT_NAME",
-        ProviderClient("providers.embeddings.model"),
+        Provider("providers.embeddings.model"),
     ),
     both(
         "azure_openai.embedding_size",
         "AZURE_OPENAI_EMBEDDING_SIZE",
-        ProviderClient("providers.embeddings.dimensions"),
+        Provider("providers.embeddings.dimensions"),
     ),
     both(
         "azure_openai.ingest_deployment_name",
         "AZURE_OPENAI_INGEST_DEPLOYMENT_NAME",
         Nothing("one model does all"),
     ),
-    both("ollama.url", "OLLAMA_URL", ProviderClient("the `url` of both")),
-    both("ollama.llm_model", "OLLAMA_LLM_MODEL", ProviderClient("providers.completion.model")),
+    both("ollama.url", "OLLAMA_URL", Provider("the `url` of both")),
+    both("ollama.llm_model", "OLLAMA_LLM_MODEL", Provider("providers.completion.model")),
     both(
         "ollama.embedding_model",
         "OLLAMA_EMBEDDING_MODEL",
-        ProviderClient("providers.embeddings.model"),
+        Provider("providers.embeddings.model"),
     ),
     both("ollama.ingest_model", "OLLAMA_INGEST_MODEL", Nothing("one model does all")),
     both("consolidation_threshold", "CONSOLIDATION_THRESHOLD", Setting("consolidation.threshold")),

@@ -38,12 +38,12 @@ pub(super) struct PendingChangeRow {
 }
 
 /// Builds the fingerprint terms of the groups that get children in one call.
-struct DatabaseFingerprintSummandBuilder {
+struct FingerprintTermBuilder {
     /// Key of the first inserted node.
     first: NodeKey,
     /// Ids of the inserted nodes so far, by key.
     ids: Vec<String>,
-    /// Families whose children are all inserted here.
+    /// Groups of siblings that are all inserted here.
     summed: BTreeMap<SiblingGroup, SiblingGroupFingerprintCursor>,
 }
 
@@ -54,7 +54,7 @@ struct SiblingGroupFingerprintCursor {
     last: Option<usize>,
 }
 
-impl DatabaseFingerprintSummandBuilder {
+impl FingerprintTermBuilder {
     /// Returns the id of a parent that was inserted in this call.
     fn id_of(&self, parent: NodeKey) -> Option<&String> {
         let nth = parent.0.checked_sub(self.first.0)?;
@@ -105,8 +105,7 @@ impl Batch<'_> {
         }
         let first = self.next_key()?;
         let mut statements = InsertStatements::new(self.tx)?;
-        let mut groups =
-            DatabaseFingerprintSummandBuilder { first, ids: Vec::new(), summed: BTreeMap::new() };
+        let mut groups = FingerprintTermBuilder { first, ids: Vec::new(), summed: BTreeMap::new() };
         for (new, key) in nodes.iter().zip(first.0..) {
             let hash = new.hash.to_string();
             self.sum_group(&mut groups, new.place.into())?;
@@ -352,7 +351,7 @@ impl Batch<'_> {
     /// is summed up at the end of the write.
     fn sum_group(
         &mut self,
-        groups: &mut DatabaseFingerprintSummandBuilder,
+        groups: &mut FingerprintTermBuilder,
         group: SiblingGroup,
     ) -> Result<(), StoreError> {
         if groups.summed.contains_key(&group) || self.touched.contains(&group) {

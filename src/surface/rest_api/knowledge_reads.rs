@@ -80,8 +80,7 @@ pub(super) fn conflicts(context: &RestContext<'_>, asked: &RestArgs<'_>) -> Answ
     let wanted = (asked.status.unwrap_or("open"), context.view.now());
     read(context, |reader| {
         let mut document = knowledge::conflicts_document(reader, wanted, asked.filter.n_max)?;
-        let stats = knowledge::stats_document(reader, wanted.1)?;
-        document["open_count"] = stats["open_conflicts"].clone();
+        document["open_count"] = knowledge::n_open_conflicts(reader, wanted.1)?.into();
         Ok(document)
     })
 }

@@ -89,7 +89,7 @@ pub(super) fn open(
     Ok(OperationOutcome::of(id))
 }
 
-fn open_one(
+fn named_open_conflict(
     changeset: &ChangesetContext<'_>,
     batch: &Batch<'_>,
     given: &ArgumentObject<'_>,
@@ -113,7 +113,7 @@ pub(super) fn resolve(
     batch: &mut Batch<'_>,
     given: &ArgumentObject<'_>,
 ) -> KnowledgeResult<OperationOutcome> {
-    let mut conflict = open_one(changeset, batch, given)?;
+    let mut conflict = named_open_conflict(changeset, batch, given)?;
     let winner = given.required("winner", given.text("winner", ID_CHARS_MAX)?)?;
     let mut winner = changeset.node(batch, given, "winner", winner)?;
     if let Some(fact) = stated_fact(batch, &winner)?
@@ -143,7 +143,7 @@ pub(super) fn dismiss(
     batch: &mut Batch<'_>,
     given: &ArgumentObject<'_>,
 ) -> KnowledgeResult<OperationOutcome> {
-    let mut conflict = open_one(changeset, batch, given)?;
+    let mut conflict = named_open_conflict(changeset, batch, given)?;
     let note = given.text("note", NOTE_CHARS_MAX)?;
     end_conflict(batch, &mut conflict, ConflictEnd::Dismissed, note, changeset.now)?;
     Ok(OperationOutcome::of(conflict.id()))

@@ -7,11 +7,9 @@ use serde_json::{Value, json};
 use super::record_ids::RecordIds;
 use super::{list, record_time, value};
 use crate::memory::knowledge::arguments::KnowledgeResult;
+use crate::memory::knowledge::entity_resolution::MERGED_MAX;
 use crate::model::tree::NodeType;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
-
-/// Nodes that were merged into each other one after another, at most.
-const MERGED_MAX: usize = 16;
 
 /// Takes the fields out of a fact that Remind refuses, and returns them as a record of our own.
 pub(super) fn take_own_fields(fact: &mut Value) -> Value {

@@ -58,7 +58,8 @@ pub(crate) fn entity_graph_record(reader: &Reader) -> KnowledgeResult<Value> {
     Ok(json!({"nodes": nodes, "links": links}))
 }
 
-/// Returns the numbers of nodes and edges at a time, by their types.
+/// Returns the numbers of nodes and edges, by their types, and of conflicts that are open at a
+/// time.
 pub(crate) fn stats_record(reader: &Reader, at: Millis) -> KnowledgeResult<Value> {
     let mut record = stats_document(reader, at)?;
     let mut ends: BTreeMap<NodeKey, NodeType> = BTreeMap::new();

@@ -1,6 +1,7 @@
 //! Tests of conflicts whose statements run out with time.
 
 use super::*;
+use crate::memory::knowledge::resource_json::stats_document;
 
 const DAY: i64 = 86_400_000;
 

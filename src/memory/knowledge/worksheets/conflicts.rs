@@ -8,22 +8,16 @@ use super::{
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::conflict_writes::DISPUTES;
 use crate::memory::knowledge::deletion_mark::marked_if_deleted;
+use crate::memory::knowledge::resource_json::n_open_conflicts;
 use crate::model::clock::Millis;
 use crate::model::kind_specs::knowledge::CONFLICT_STATES;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
-use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
+use crate::store::reader::{KnowledgeRow, Reader};
 use crate::text::truncate_chars;
 
 /// Characters of a statement in a conflict, at least.
 const STATEMENT_CHARS_MIN: usize = 10;
-
-/// Returns how many conflicts are open, without those that have run out.
-pub(super) fn n_open_conflicts(reader: &Reader, now: Millis) -> KnowledgeResult<usize> {
-    let open = FieldFilter::text("conflict", CONFLICT_STATES[0]);
-    let n_open = reader.nodes_with(&[open])?.len();
-    Ok(n_open.saturating_sub(reader.lapsed_conflicts(now)?.len()))
-}
 
 /// Returns the newest of these conflicts.
 pub(super) fn open_conflicts(reader: &Reader, now: Millis) -> KnowledgeResult<Vec<KnowledgeRow>> {

@@ -54,7 +54,7 @@ fn the_end_of_a_session_is_recorded_with_its_own_time() {
     it.clock.advance(60_000);
     let stop = StopSignal::default();
     stop.set();
-    run_session_ledger(&it.registry, &bounded(1).1, &it.history(), INTERVAL, &it.clock, &stop);
+    run_session_history(&it.registry, &bounded(1).1, &it.history(), INTERVAL, &it.clock, &stop);
     let past = it.past();
     assert_eq!((past[0].sessions, past[0].tool_calls), (1, 1));
     assert_eq!((past[0].lifetime_seconds, past[0].last_disconnect), (60, 1060));

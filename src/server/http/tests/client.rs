@@ -1,4 +1,4 @@
-//! A server of the fixture on a port of its own, and a scripted client.
+//! The test server on a port of its own, and a scripted client.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};

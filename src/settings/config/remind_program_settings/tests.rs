@@ -9,7 +9,7 @@ fn row(it: &RemindKey) -> String {
     };
     let ours = match it.ours {
         Setting(name) => format!("`{name}`"),
-        ProviderClient(part) => format!("{}, where taken over", code(part)),
+        Provider(part) => format!("{}, where taken over", code(part)),
         Nothing(why) => format!("not followed: {why}"),
     };
     let variable = it.variable.map(|it| format!("`{it}`")).unwrap_or_default();
