@@ -418,7 +418,7 @@ fn what_a_former_text_named_is_not_made_again() {
     case.apply(json!([{"op": "delete", "id": entities()[0]["id"]}]));
     assert_eq!(entities(), json!([]));
     case.apply(json!([
-        {"op": "update", "id": said["results"][0]["id"], "text": "It is slow."},
+        {"op": "update", "id": said["results"][0]["id"], "content": "It is slow."},
     ]));
     assert_eq!(entities(), json!([]));
 }
