@@ -11,9 +11,13 @@ mod error;
 mod redacted_text;
 
 #[cfg(feature = "providers")]
+mod embedding_batches;
+#[cfg(feature = "providers")]
 mod http;
 #[cfg(feature = "providers")]
 mod line_process;
+#[cfg(feature = "providers")]
+mod line_process_turns;
 #[cfg(feature = "providers")]
 mod one_shot_command;
 #[cfg(feature = "providers")]

@@ -61,9 +61,13 @@ impl Memory {
         }
         let text = RedactedText::of(&self.workspace().redactor, question);
         // A question is not worth a second attempt: its words are there.
-        match source.embed(&[text], &|_| true) {
-            Ok(vectors) => {
-                let vector = NormalizedInt8Vector::of(vectors.first()?);
+        match source.embed_question(&text) {
+            Ok(None) => {
+                log::debug!("words alone are searched: {} is busy", source.name());
+                None
+            }
+            Ok(Some(vector)) => {
+                let vector = NormalizedInt8Vector::of(&vector);
                 let meaning = QueryVector { model: model_number(source.model()), vector };
                 let mut known = self.questions();
                 known.failed_at = None;
@@ -115,17 +119,18 @@ impl Memory {
     ) -> Result<Option<NodeKey>, EmbedError> {
         let model = model_number(source.model());
         let bare = self.read(|reader| reader.bare_texts(model, from, TEXTS_MAX))?;
-        let Some(last) = bare.last() else { return Ok(None) };
-        let next = NodeKey(last.node.0 + 1);
+        if bare.is_empty() {
+            return Ok(None);
+        }
         let redactor = &self.workspace().redactor;
         let texts: Vec<RedactedText> = bare
             .iter()
             .map(|it| RedactedText::of(redactor, &format!("{}\n{}", it.breadcrumb, it.content)))
             .collect();
-        let vectors = source.embed(&texts, pause).map_err(EmbedError::Provider)?;
+        let vectors = source.embed_some(&texts, pause).map_err(EmbedError::Provider)?;
         let vectors: Vec<_> =
             bare.into_iter().zip(vectors.iter().map(|it| NormalizedInt8Vector::of(it))).collect();
         writer.put(model, &vectors)?;
-        Ok(Some(next))
+        Ok(vectors.last().map(|it| NodeKey(it.0.node.0 + 1)))
     }
 }

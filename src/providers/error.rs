@@ -13,6 +13,8 @@ pub(crate) enum ProviderError {
     Unreachable(String),
     /// There was no answer before the deadline.
     Late(Duration),
+    /// There was no answer before a question had to be answered without it.
+    Slow(Duration),
     /// It takes no more requests for a while, if it says for how long.
     Limited(Option<Duration>),
     /// It failed, and may not the next time.
@@ -59,6 +61,9 @@ impl fmt::Display for ProviderError {
             ProviderError::Unreachable(why) => write!(f, "it is not reachable: {why}"),
             ProviderError::Late(wait) => {
                 write!(f, "it did not answer within {} s; `timeout` sets more", wait.as_secs_f64())
+            }
+            ProviderError::Slow(wait) => {
+                write!(f, "it did not answer a question within {} s", wait.as_secs_f64())
             }
             ProviderError::Limited(None) => f.write_str("it takes no more requests for now"),
             ProviderError::Limited(Some(wait)) => {

@@ -1,7 +1,7 @@
 //! A program that goes on: a text on each line of standard input, an answer on each of output.
 //!
-//! It is started with the first text and kept, since a model takes long to load; where it fails or
-//! is late, it is ended, and the next text starts it again.
+//! It is kept, since a model takes long to load. It has one text at a time, so that each answer is
+//! of the text before it: a line that nothing was asked for is an error.
 
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -9,20 +9,27 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender};
 
 use super::one_shot_command::{Deadline, not_started};
+use super::pipes::{self, OutputLine};
 use super::process_group::ProcessGroup;
-use super::{CancellableSleep, ProviderError, RedactedText, pipes};
+use super::{CancellableSleep, ProviderError, RedactedText};
+use crate::model::clock::{Clock, Stopwatch};
 use crate::text;
 
 /// Bytes of the answer to one text, at most.
 const LINE_BYTES_MAX: u64 = 1024 * 1024;
+/// Time in which a program that writes too many lines has written another behind its first.
+const FURTHER_LINE_WAIT: Duration = Duration::from_millis(100);
 
 /// A running program.
 pub(super) struct LineProcess {
     texts: Option<Sender<String>>,
-    answers: Receiver<Vec<u8>>,
+    answers: Receiver<OutputLine>,
     said: Receiver<String>,
     program: Option<ProcessGroup>,
     threads: Vec<JoinHandle<()>>,
+    /// Runs since the text was sent whose answer is still to come.
+    asked: Option<Stopwatch>,
+    is_new: bool,
 }
 
 impl LineProcess {
@@ -44,44 +51,70 @@ impl LineProcess {
             said,
             program: Some(program),
             threads: vec![writing, reading, complaining],
+            asked: None,
+            is_new: true,
         })
     }
 
-    /// Sends texts, a line each, and returns as many lines.
-    pub(super) fn ask(
-        &self,
-        texts: &[RedactedText],
+    /// Sends a text, as one line.
+    pub(super) fn send(&mut self, text: &RedactedText) -> Result<(), ProviderError> {
+        if !self.answers.is_empty() {
+            return Err(further_line());
+        }
+        if let Some(sender) = &self.texts {
+            let _ = sender.send(text::fold_whitespace(text.as_str()) + "\n");
+        }
+        self.asked = Some(Clock::System.stopwatch());
+        Ok(())
+    }
+
+    /// Returns whether the answer to a text is still to come.
+    pub(super) fn is_asked(&self) -> bool {
+        self.asked.is_some()
+    }
+
+    /// Returns the answer to the text that was sent; `None` where there is no such text, or no
+    /// answer yet after a wait that leaves it time. It has `timeout` from the sending on.
+    pub(super) fn answer(
+        &mut self,
+        wait: Duration,
         timeout: Duration,
         pause: CancellableSleep<'_>,
-    ) -> Result<Vec<Vec<u8>>, ProviderError> {
-        let deadline = Deadline::new(timeout, pause);
-        let lines = texts.iter().map(|it| text::fold_whitespace(it.as_str()) + "\n").collect();
-        if let Some(sender) = &self.texts {
-            let _ = sender.send(lines);
-        }
-        let mut answers = Vec::with_capacity(texts.len());
-        while answers.len() < texts.len() {
-            let line = match deadline.receive(&self.answers) {
-                Ok(Some(line)) => line,
-                Ok(None) => {
-                    let said = deadline.receive(&self.said)?.unwrap_or_default();
-                    let n = answers.len();
-                    let what = format!("it ended after {n} of {} lines; {said}", texts.len());
-                    return Err(ProviderError::Cut(what.trim_end_matches("; ").to_owned()));
-                }
-                Err(ProviderError::Late(wait)) => {
-                    log::debug!("a command must write each line as soon as it has it");
-                    return Err(ProviderError::Late(wait));
-                }
-                Err(error) => return Err(error),
-            };
-            if LINE_BYTES_MAX < line.len() as u64 {
-                return Err(ProviderError::TooLarge(LINE_BYTES_MAX));
+    ) -> Result<Option<Vec<u8>>, ProviderError> {
+        let Some(asked) = &self.asked else { return Ok(None) };
+        let elapsed = u64::try_from(asked.elapsed_ms()).unwrap_or(0);
+        let left = timeout.saturating_sub(Duration::from_millis(elapsed));
+        let deadline = Deadline::new(wait.min(left), pause);
+        let line = match deadline.receive(&self.answers) {
+            Ok(Some(line)) => line,
+            Ok(None) => {
+                let said = deadline.receive(&self.said)?.unwrap_or_default();
+                let colon = if said.is_empty() { "" } else { "; " };
+                return Err(ProviderError::Cut(format!("it ended before its line{colon}{said}")));
             }
-            answers.push(line);
+            Err(ProviderError::Late(_)) if wait < left => return Ok(None),
+            Err(ProviderError::Late(_)) => {
+                log::debug!("a command must write each line as soon as it has it");
+                return Err(ProviderError::Late(timeout));
+            }
+            Err(error) => return Err(error),
+        };
+        self.asked = None;
+        if LINE_BYTES_MAX < line.bytes.len() as u64 {
+            return Err(ProviderError::TooLarge(LINE_BYTES_MAX));
         }
-        Ok(answers)
+        let wait = if self.is_new { FURTHER_LINE_WAIT } else { Duration::ZERO };
+        self.is_new = false;
+        match line.is_followed || self.answers.recv_timeout(wait).is_ok() {
+            true => Err(further_line()),
+            false => Ok(Some(line.bytes)),
+        }
     }
+}
+
+fn further_line() -> ProviderError {
+    let why = "a line came for which there was no text; it must write one line for each";
+    ProviderError::Malformed(why.to_owned())
 }
 
 impl Drop for LineProcess {

@@ -72,16 +72,27 @@ pub(super) fn whole(
     Ok((answer, thread))
 }
 
+/// A line of a program.
+pub(super) struct OutputLine {
+    pub(super) bytes: Vec<u8>,
+    /// Whether more came with it.
+    pub(super) is_followed: bool,
+}
+
 /// Reads the lines that a program answers, each up to one byte more than it may have.
-pub(super) fn lines(output: ChildStdout, bytes_max: u64) -> PipeEndWithThread<Receiver<Vec<u8>>> {
+pub(super) fn lines(
+    output: ChildStdout,
+    bytes_max: u64,
+) -> PipeEndWithThread<Receiver<OutputLine>> {
     let (sender, answer) = unbounded();
     let thread = spawn(move || {
         let mut output = BufReader::new(output);
         loop {
-            let mut line = Vec::new();
-            let read = (&mut output).take(bytes_max + 1).read_until(b'\n', &mut line);
+            let mut bytes = Vec::new();
+            let read = (&mut output).take(bytes_max + 1).read_until(b'\n', &mut bytes);
             let is_over = !matches!(read, Ok(n) if 0 < n);
-            if is_over || sender.send(line).is_err() {
+            let is_followed = !output.buffer().is_empty();
+            if is_over || sender.send(OutputLine { bytes, is_followed }).is_err() {
                 return;
             }
         }

@@ -1,24 +1,21 @@
 //! A provider of one job: a program, or a client of a service.
 
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
+use super::embedding_batches::EmbeddingBatches;
 use super::http::HttpClient;
-use super::line_process::LineProcess;
+use super::line_process_turns::LineProcessTurns;
 use super::one_shot_command;
 use super::process_group::ProcessGroup;
 use super::request_formats::{self, HttpRequest};
 use super::retries::with_retries;
 use super::{
     CancellableSleep, ModelPrompt, ProviderConfig, ProviderError, ProviderJob, RedactedText,
-    response_parsing,
+    embedding_batches, response_parsing,
 };
 use crate::settings::config::{ProviderKind, ProviderSpec};
-
-/// Texts of one request for vectors.
-const TEXTS_MAX: usize = 64;
 
 /// A provider that a user named.
 pub(crate) struct ProviderClient {
@@ -29,13 +26,14 @@ pub(crate) struct ProviderClient {
     /// Its model, by which vectors are told apart.
     model: String,
     way: Result<ProviderTransport, ProviderError>,
+    batches: EmbeddingBatches,
 }
 
 /// The way to ask it.
 enum ProviderTransport {
     Program,
     /// A program that is kept, once it runs.
-    Lines(Mutex<Option<LineProcess>>),
+    Lines(LineProcessTurns),
     Service(HttpClient),
 }
 
@@ -50,7 +48,8 @@ impl ProviderClient {
         let unusable = ProviderError::Unusable;
         let way = match (kind, job) {
             (ProviderKind::Command, ProviderJob::Embeddings) => {
-                Ok(ProviderTransport::Lines(Mutex::default()))
+                let command = settings.command.clone();
+                Ok(ProviderTransport::Lines(LineProcessTurns::new(command, settings.timeout)))
             }
             (ProviderKind::Command, _) => Ok(ProviderTransport::Program),
             _ => key.map_err(unusable).and_then(|key| {
@@ -71,7 +70,8 @@ impl ProviderClient {
             ),
         };
         let model = format!("{model} {} {}", settings.model, settings.dimensions.unwrap_or(0));
-        Ok(ProviderClient { job, settings, name, model, way })
+        let batches = EmbeddingBatches::default();
+        Ok(ProviderClient { job, settings, name, model, way, batches })
     }
 
     /// Returns its name in messages.
@@ -100,52 +100,50 @@ impl ProviderClient {
         })
     }
 
-    /// Returns the vectors of texts, in their order.
-    pub(crate) fn embed(
+    /// Returns the vectors of the first texts, in their order: of as many as it answers in about a
+    /// second, and of one at least.
+    pub(crate) fn embed_some(
         &self,
         texts: &[RedactedText],
         pause: CancellableSleep<'_>,
     ) -> Result<Vec<Vec<f32>>, ProviderError> {
-        let mut vectors: Vec<Vec<f32>> = Vec::with_capacity(texts.len());
-        for some in texts.chunks(TEXTS_MAX) {
-            vectors.extend(with_retries(self.settings.retries, pause, || {
-                self.embed_once(some, pause)
-            })?);
-        }
+        let vectors = with_retries(self.settings.retries, pause, || match self.way()? {
+            ProviderTransport::Service(client) => {
+                self.batches.in_one_request(texts, |some| self.embed_at(client, some))
+            }
+            ProviderTransport::Lines(turns) => {
+                embedding_batches::one_by_one(texts, |text| turns.embed_text(text, pause))
+            }
+            ProviderTransport::Program => Err(no_vectors()),
+        })?;
         match vectors.iter().all(|it| it.len() == vectors[0].len()) {
             true => Ok(vectors),
-            false => Err(ProviderError::Malformed("its vectors differ in length".to_owned())),
+            false => Err(lengths_differ()),
         }
     }
 
-    fn embed_once(
+    /// Returns the vector of a question, asked once; `None` where it is busy with others.
+    pub(crate) fn embed_question(
         &self,
-        texts: &[RedactedText],
-        pause: CancellableSleep<'_>,
-    ) -> Result<Vec<Vec<f32>>, ProviderError> {
-        let process = match self.way()? {
+        question: &RedactedText,
+    ) -> Result<Option<Vec<f32>>, ProviderError> {
+        match self.way()? {
             ProviderTransport::Service(client) => {
-                let request = request_formats::embeddings(&self.settings, texts);
-                let answer = self.json_of(client, &request)?;
-                return response_parsing::embeddings(self.settings.kind, &answer, texts.len());
+                Ok(self.embed_at(client, std::slice::from_ref(question))?.pop())
             }
-            ProviderTransport::Program => {
-                return Err(ProviderError::Unusable("it makes no vectors".to_owned()));
-            }
-            ProviderTransport::Lines(process) => process,
-        };
-        // One text after the other: a program answers in the order of its lines.
-        let mut process = process.lock().unwrap_or_else(PoisonError::into_inner);
-        let running = match process.take() {
-            Some(running) => running,
-            None => LineProcess::start(&self.settings.command)?,
-        };
-        let lines = running.ask(texts, self.settings.timeout, pause)?;
-        let read = |line: &Vec<u8>| response_parsing::vector(&response_parsing::parse_json(line)?);
-        let vectors = lines.iter().map(read).collect::<Result<_, _>>()?;
-        // One that failed is ended, since its next line may answer an old text.
-        *process = Some(running);
-        Ok(vectors)
+            ProviderTransport::Lines(turns) => turns.embed_question(question),
+            ProviderTransport::Program => Err(no_vectors()),
+        }
+    }
+
+    fn embed_at(
+        &self,
+        client: &HttpClient,
+        texts: &[RedactedText],
+    ) -> Result<Vec<Vec<f32>>, ProviderError> {
+        let request = request_formats::embeddings(&self.settings, texts);
+        let answer = self.json_of(client, &request)?;
+        response_parsing::embeddings(self.settings.kind, &answer, texts.len())
     }
 
     /// Returns the scores of texts by a question; more is better.
@@ -187,10 +185,23 @@ impl ProviderClient {
                 self.rerank(&text(), &[text()], &|_| true)?;
                 Ok("reachable".to_owned())
             }
-            (_, ProviderJob::Embeddings) => {
-                let text = RedactedText::of(&crate::ingest::redact::Redactor::builtin(), "remindb");
-                let vectors = self.embed_once(&[text], &|_| false)?;
-                Ok(format!("reachable, {} numbers a vector", vectors.first().map_or(0, Vec::len)))
+            (way, ProviderJob::Embeddings) => {
+                // Two, since one alone cannot tell whether each has an answer of its own.
+                let redactor = crate::ingest::redact::Redactor::builtin();
+                let texts = ["remindb", "memory"].map(|it| RedactedText::of(&redactor, it));
+                let vectors = match way {
+                    ProviderTransport::Service(client) => self.embed_at(client, &texts)?,
+                    ProviderTransport::Lines(turns) => {
+                        let embed = |it| turns.embed_text(it, &|_| false);
+                        texts.iter().map(embed).collect::<Result<_, _>>()?
+                    }
+                    ProviderTransport::Program => return Err(no_vectors()),
+                };
+                let [first, second] = [0, 1].map(|it| vectors.get(it).map_or(0, Vec::len));
+                match first == second {
+                    true => Ok(format!("reachable, {first} numbers a vector")),
+                    false => Err(lengths_differ()),
+                }
             }
             // It is started with nothing to answer, and ended at once.
             (ProviderTransport::Program | ProviderTransport::Lines(_), _) => {
@@ -213,6 +224,14 @@ impl ProviderClient {
         let ProviderSpec { command, timeout, .. } = &self.settings;
         one_shot_command::ask(command, question, *timeout, pause)
     }
+}
+
+fn no_vectors() -> ProviderError {
+    ProviderError::Unusable("it makes no vectors".to_owned())
+}
+
+fn lengths_differ() -> ProviderError {
+    ProviderError::Malformed("its vectors differ in length".to_owned())
 }
 
 fn text_of(bytes: Vec<u8>) -> Result<String, ProviderError> {

@@ -41,3 +41,13 @@ fn prompt(user: &str) -> ModelPrompt {
 fn at_once(_: Duration) -> bool {
     false
 }
+
+/// Returns the vectors of all texts, however many come at a time.
+fn embedded(source: &ProviderClient, texts: &[&str]) -> Result<Vec<Vec<f32>>, ProviderError> {
+    let texts: Vec<RedactedText> = texts.iter().map(|it| scrubbed(it)).collect();
+    let mut vectors = Vec::new();
+    while vectors.len() < texts.len() {
+        vectors.extend(source.embed_some(&texts[vectors.len()..], &at_once)?);
+    }
+    Ok(vectors)
+}

@@ -29,11 +29,18 @@ impl DisabledProvider {
         match *self {}
     }
 
-    pub(crate) fn embed(
+    pub(crate) fn embed_some(
         &self,
         _: &[RedactedText],
         _: CancellableSleep<'_>,
     ) -> Result<Vec<Vec<f32>>, ProviderError> {
+        match *self {}
+    }
+
+    pub(crate) fn embed_question(
+        &self,
+        _: &RedactedText,
+    ) -> Result<Option<Vec<f32>>, ProviderError> {
         match *self {}
     }
 

@@ -64,7 +64,8 @@ fn a_program_that_leaves_others_at_its_pipes_is_not_waited_for() {
     std::fs::write(&flag, "").unwrap();
     // It leaves the group, keeps all three pipes, and goes on for as long as the file is there.
     let stays = "while [ -e \"$0\" ]; do sleep 0.02; done";
-    let script = format!("setsid sh -c '{stays}' '{}' & echo '[1, 2]'; cat", flag.display());
+    let script =
+        format!("setsid sh -c '{stays}' '{}' & echo '[1, 2]'; cat >/dev/null", flag.display());
     let command = vec!["sh".to_owned(), "-c".to_owned(), script];
     let (short, long) = (Duration::from_millis(100), Duration::from_secs(30));
     let settings = ProviderSpec { command, retries: 0, ..settings(ProviderKind::Command) };
@@ -78,7 +79,7 @@ fn a_program_that_leaves_others_at_its_pipes_is_not_waited_for() {
         let completion = provider(ProviderJob::Completion, short);
         let completed = completion.complete(&prompt("What?"), &at_once);
         let vectors = provider(ProviderJob::Embeddings, long);
-        let embedded = vectors.embed(&[scrubbed("a")], &at_once);
+        let embedded = embedded(&vectors, &["a"]);
         drop(vectors);
         sender.send((completed, embedded)).unwrap();
     };
@@ -103,20 +104,94 @@ const LENGTHS: &str = r#"while read -r line; do echo "[$$, ${#line}]"; done"#;
 #[test]
 fn a_program_of_lines_is_kept_until_it_fails() {
     let lengths = program(ProviderJob::Embeddings, LENGTHS);
-    let first = lengths.embed(&[scrubbed("four"), scrubbed("a\nb")], &at_once).unwrap();
+    let first = embedded(&lengths, &["four", "a\nb"]).unwrap();
     assert_eq!((first[0][1], first[1][1]), (4.0, 3.0), "a text is one line");
-    let second = lengths.embed(&[scrubbed("x")], &at_once).unwrap();
+    let second = embedded(&lengths, &["x"]).unwrap();
     assert_eq!(first[0][0], second[0][0], "it is the same process");
 
-    let once = program(ProviderJob::Embeddings, "read -r line; echo '[1, 2]'; echo sorry >&2");
-    let told = once.embed(&[scrubbed("a"), scrubbed("b")], &at_once);
-    let why = "it ended after 1 of 2 lines; sorry".to_owned();
-    assert_eq!(told, Err(ProviderError::Cut(why)));
-    assert_eq!(once.embed(&[scrubbed("a")], &at_once), Ok(vec![vec![1.0, 2.0]]), "started again");
+    let silent = program(ProviderJob::Embeddings, "read -r line; echo sorry >&2");
+    let why = "it ended before its line; sorry".to_owned();
+    assert_eq!(embedded(&silent, &["a"]), Err(ProviderError::Cut(why)));
 
     let nonsense = program(ProviderJob::Embeddings, "read -r line; echo no; cat");
-    let told = nonsense.embed(&[scrubbed("a")], &at_once);
+    let told = embedded(&nonsense, &["a"]);
     assert!(matches!(told, Err(ProviderError::Malformed(_))), "{told:?}");
+}
+
+#[test]
+fn what_a_program_answered_before_it_failed_is_kept() {
+    let two = "read -r line; echo '[1, 2]'; read -r line; echo '[3, 4]'";
+    let (one, other) = (vec![1.0, 2.0], vec![3.0, 4.0]);
+    let told = embedded(&program(ProviderJob::Embeddings, two), &["a", "b", "c"]);
+    assert_eq!(told, Ok(vec![one.clone(), other, one]), "started again for the third");
+}
+
+#[test]
+fn a_line_without_a_text_is_an_error_and_no_vector_of_another() {
+    let further = |told: Result<Vec<Vec<f32>>, ProviderError>| match told {
+        Err(ProviderError::Malformed(why)) => assert!(why.contains("there was no text"), "{why}"),
+        other => panic!("{other:?}"),
+    };
+    let two = "while read -r line; do printf '[1, 2]\\n[1, 2]\\n'; done";
+    let two = program(ProviderJob::Embeddings, two);
+    further(embedded(&two, &["a", "b", "c"]));
+    further(two.embed_question(&scrubbed("a")).map(|it| vec![it.unwrap()]));
+    further(two.reach().map(|said| panic!("{said}")));
+    let later = "read -r line; echo '[1, 2]'; read -r line; printf '[3, 4]\\n[5, 6]\\n'; cat";
+    further(embedded(&program(ProviderJob::Embeddings, later), &["a", "b"]));
+}
+
+/// Answers as [`LENGTHS`] does, and a line with `wait` once there is a file: its first argument.
+/// The second says that it waits.
+const WAITING: &str = r#"while read -r line; do case "$line" in *wait*)
+    : >"$1"; while [ ! -e "$0" ]; do sleep 0.02; done;;
+    esac; echo "[$$, ${#line}]"; done"#;
+
+/// Returns a program that waits for the first file, and says so with the second.
+fn waiting(go: &std::path::Path, waits: &std::path::Path) -> ProviderClient {
+    let words = ["sh", "-c", WAITING].map(str::to_owned).into_iter();
+    let files = [go, waits].map(|it| it.display().to_string());
+    let settings = ProviderSpec {
+        command: words.chain(files).collect(),
+        retries: 0,
+        ..settings(ProviderKind::Command)
+    };
+    let (job, key, certificates) = (ProviderJob::Embeddings, Ok(None), Ok(None));
+    ProviderClient::new(ProviderConfig { job, settings, key, certificates }).unwrap()
+}
+
+#[test]
+fn a_question_does_not_wait_behind_a_text() {
+    let dir = tempfile::tempdir().unwrap();
+    let (go, waits) = (dir.path().join("go"), dir.path().join("waits"));
+    let source = waiting(&go, &waits);
+    std::thread::scope(|scope| {
+        let texts = scope.spawn(|| embedded(&source, &["wait", "four"]));
+        while !waits.exists() {
+            wait_out(Duration::from_millis(5));
+        }
+        assert_eq!(source.embed_question(&scrubbed("why")), Ok(None), "it is busy");
+        std::fs::write(&go, "").unwrap();
+        let vectors = texts.join().unwrap().unwrap();
+        assert_eq!((vectors[0][1], vectors[1][1]), (4.0, 4.0));
+        let asked = source.embed_question(&scrubbed("why")).unwrap().unwrap();
+        assert_eq!(asked, [vectors[0][0], 3.0], "of the same process");
+    });
+}
+
+#[test]
+fn a_question_that_comes_late_leaves_the_program_running_and_its_vector_to_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    let (go, waits) = (dir.path().join("go"), dir.path().join("waits"));
+    let source = waiting(&go, &waits);
+    let told = source.embed_question(&scrubbed("wait a long time"));
+    assert_eq!(told, Err(ProviderError::Slow(Duration::from_secs(1))));
+    assert_eq!(source.embed_question(&scrubbed("why")), Ok(None), "it is busy with the first");
+    std::fs::write(&go, "").unwrap();
+    let vectors = embedded(&source, &["four"]).unwrap();
+    assert_eq!(vectors[0][1], 4.0);
+    let asked = source.embed_question(&scrubbed("why")).unwrap().unwrap();
+    assert_eq!(asked, [vectors[0][0], 3.0], "of the same process");
 }
 
 #[test]

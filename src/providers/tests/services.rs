@@ -86,7 +86,6 @@ fn an_answer_that_ran_out_of_tokens_or_has_no_text_is_none() {
 
 #[test]
 fn vectors_come_back_in_the_order_of_their_texts() {
-    let texts = [scrubbed("a"), scrubbed("b")];
     let rows = json!({"data": [{"index": 1, "embedding": [0.0, 2.0]},
         {"index": 0, "embedding": [1.0, 0.5]}]});
     let list = json!({"embeddings": [[1.0, 0.5], [0.0, 2.0]]});
@@ -101,7 +100,7 @@ fn vectors_come_back_in_the_order_of_their_texts() {
     ] {
         let service = Service::with_tls(move |_, _| Reply::Body(200, answer.to_string()));
         let provider = provider(&service, settings(kind), ProviderJob::Embeddings);
-        let vectors = provider.embed(&texts, &at_once);
+        let vectors = embedded(&provider, &["a", "b"]);
         assert_eq!(vectors, Ok(vec![vec![1.0, 0.5], vec![0.0, 2.0]]), "{kind:?}");
         let seen = service.seen().remove(0);
         assert_eq!(seen.line, path);
@@ -122,7 +121,7 @@ fn vectors_that_are_none_are_refused() {
         let answer = json!({"data": rows}).to_string();
         let service = Service::with_tls(move |_, _| Reply::Body(200, answer.clone()));
         let provider = provider(&service, settings(ProviderKind::OpenAi), ProviderJob::Embeddings);
-        let told = provider.embed(&[scrubbed("a"), scrubbed("b")], &at_once);
+        let told = embedded(&provider, &["a", "b"]);
         assert!(matches!(told, Err(ProviderError::Malformed(_))), "{rows}: {told:?}");
     }
 }
@@ -140,10 +139,24 @@ fn many_texts_are_sent_in_parts() {
         Reply::Body(200, json!({"data": rows}).to_string())
     });
     let provider = provider(&service, settings(ProviderKind::OpenAi), ProviderJob::Embeddings);
-    let texts: Vec<RedactedText> = (0..150).map(|it| scrubbed(&it.to_string())).collect();
-    let vectors = provider.embed(&texts, &at_once).unwrap();
+    let texts: Vec<String> = (0..150).map(|it| it.to_string()).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let vectors = embedded(&provider, &texts).unwrap();
     assert_eq!(service.seen().len(), 3);
     assert!(vectors.iter().zip(0_u16..).all(|(it, nth)| it[0] == f32::from(nth)));
+}
+
+#[test]
+fn a_question_is_sent_alone_and_once() {
+    let service = Service::with_tls(|seen, _| match seen.body.contains("why") {
+        true => Reply::Body(503, "{}".to_owned()),
+        false => Reply::Body(200, json!({"data": [{"embedding": [1.0, 2.0]}]}).to_string()),
+    });
+    let provider = provider(&service, settings(ProviderKind::OpenAi), ProviderJob::Embeddings);
+    assert_eq!(provider.embed_question(&scrubbed("when")), Ok(Some(vec![1.0, 2.0])));
+    let told = provider.embed_question(&scrubbed("why"));
+    assert!(matches!(told, Err(ProviderError::Failed(_))), "{told:?}");
+    assert_eq!(service.seen().len(), 2);
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn a_source_that_fails_leaves_words_and_is_not_asked_for_a_while() {
     let log = runs.path().join("runs");
     let mut case = Case::new(&format!("echo run >>'{}'; exit 1", log.display()));
     case.write("The automobile was repaired on Monday.");
-    assert!(case.fill().unwrap_err().contains("it ended after 0 of 1 lines"));
+    assert!(case.fill().unwrap_err().contains("it ended before its line"));
     let n_runs = || std::fs::read_to_string(&log).unwrap().lines().count();
     assert_eq!(n_runs(), 1);
     assert!(case.search("automobile").contains("was repaired"));
@@ -169,6 +169,17 @@ fn a_source_that_fails_leaves_words_and_is_not_asked_for_a_while() {
     case.memory.clock().advance(60_000);
     case.search("automobile on Monday");
     assert_eq!(n_runs(), 3);
+}
+
+#[test]
+fn a_source_that_ends_after_some_answers_gives_vectors_to_all_texts() {
+    let three = "for nth in 1 2 3; do read -r line || exit; echo '[1, 2]'; done";
+    let mut case = Case::new(three);
+    for nth in 0..8 {
+        case.write(&format!("Plain note of row {nth}."));
+    }
+    assert_eq!(case.fill(), Ok(()));
+    assert_eq!(case.n_vectors(), 8);
 }
 
 #[test]
