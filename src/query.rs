@@ -73,7 +73,7 @@ pub(crate) use replacement_order::{descending, replacements_first};
 pub(crate) use search::{HitDetail, SearchQuery};
 pub(crate) use snapshot_text_diff::DiffQuery;
 pub(crate) use tree::TreeQuery;
-pub(crate) use vector_search::nearest_in_meaning;
+pub(crate) use vector_search::nearest_meeting;
 
 use search::{NO_ANSWER, NO_RESULTS};
 

@@ -67,9 +67,9 @@ pub(crate) fn model_number(name: &str) -> i64 {
     i64::from_ne_bytes(xxh64(name.as_bytes(), 0).to_ne_bytes())
 }
 
-/// Returns the nearest of all texts with their nearness, above 0, nearest first; equals in order of
+/// Returns the texts that are near, with their nearness, above 0, nearest first; equals in order of
 /// their keys.
-pub(crate) fn nearest<K: Copy + Ord>(mut cosines: Vec<(K, f64)>, n_max: usize) -> Vec<(K, f64)> {
+pub(crate) fn by_nearness<K: Copy + Ord>(mut cosines: Vec<(K, f64)>) -> Vec<(K, f64)> {
     let background = background(&mut cosines);
     let nearness = |cosine: f64| ((cosine - background) / (NEAREST * (1.0 - background))).min(1.0);
     let mut near: Vec<(K, f64)> = cosines
@@ -78,7 +78,6 @@ pub(crate) fn nearest<K: Copy + Ord>(mut cosines: Vec<(K, f64)>, n_max: usize) -
         .filter(|(_, nearness)| 0.0 < *nearness)
         .collect();
     near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    near.truncate(n_max);
     near
 }
 
@@ -126,14 +125,14 @@ mod tests {
             let mut cosines: Vec<(u32, f64)> =
                 (0..100).map(|it| (it, shift + 0.01 * f64::from(it % 10))).collect();
             cosines.push((200, shift + 0.4));
-            let near = nearest(cosines, 10);
+            let near = by_nearness(cosines);
             assert_eq!(near.len(), 1, "{near:?}");
             assert_eq!(near[0].0, 200);
             assert!(0.4 < near[0].1, "{near:?}");
         }
-        let few = nearest(vec![(1, 0.34), (2, 0.9), (3, 0.9)], 10);
+        let few = by_nearness(vec![(1, 0.34), (2, 0.9), (3, 0.9)]);
         assert_eq!(few.iter().map(|it| it.0).collect::<Vec<_>>(), [2, 3]);
-        assert_eq!(nearest(vec![(1, 1.0)], 10), [(1, 1.0)]);
-        assert_eq!(nearest(Vec::<(u32, f64)>::new(), 10), []);
+        assert_eq!(by_nearness(vec![(1, 1.0)]), [(1, 1.0)]);
+        assert_eq!(by_nearness(Vec::<(u32, f64)>::new()), []);
     }
 }

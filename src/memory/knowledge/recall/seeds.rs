@@ -8,9 +8,9 @@ use super::lexical_relevance::{LexicalMatches, QuestionTerms};
 use super::{FLOOR, RecallContext, is_merged};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::model::tree::NodeType;
-use crate::query::nearest_in_meaning;
+use crate::query::nearest_meeting;
 use crate::store::NodeKey;
-use crate::store::reader::{ArchivedVisibility, FieldFilter, KnowledgeRow, NodeFilter};
+use crate::store::reader::{FieldFilter, KnowledgeRow};
 
 /// Nodes beside concepts and facts whose types are looked up, at most.
 const OTHERS_MAX: usize = 400;
@@ -56,9 +56,11 @@ impl RecallContext<'_> {
     pub(super) fn of_words(&self, query: &str) -> KnowledgeResult<RecallCandidates> {
         let (question, mut matches) = QuestionTerms::ask(self.reader, query)?;
         if let Some(meaning) = &self.request.meaning {
-            let filter =
-                NodeFilter { archived: ArchivedVisibility::Shown, ..NodeFilter::default() };
-            for (key, nearness) in nearest_in_meaning(self.reader, meaning, &filter)? {
+            let recalled = |keys: &[NodeKey]| {
+                let types = self.reader.types_of(keys)?.into_iter();
+                Ok(types.filter(|it| is_recalled(it.1)).map(|it| it.0).collect())
+            };
+            for (key, nearness) in nearest_meeting(self.reader, meaning, recalled)? {
                 let sim = &mut matches.entry(key).or_default().0;
                 *sim = sim.max(nearness);
             }
@@ -275,6 +277,12 @@ impl RecallContext<'_> {
             (Some(topic), Some(id)) => topic.id == id,
         }
     }
+}
+
+/// Returns whether nodes of a type are found by a question.
+fn is_recalled(node_type: NodeType) -> bool {
+    matches!(node_type, NodeType::Concept | NodeType::Fact | NodeType::Entity)
+        || EPISODE_LIKE.contains(&node_type)
 }
 
 /// Returns the keys of the most similar nodes, best first.

@@ -230,6 +230,33 @@ fn recall_finds_by_meaning() {
 }
 
 #[test]
+fn what_meets_a_condition_is_found_however_many_others_are_nearer() {
+    use crate::memory::knowledge::{RecallRequest, RememberRequest};
+    use crate::model::tree::NodeType;
+    use crate::query::{Query, SearchQuery};
+    use crate::store::reader::NodeFilter;
+    use serde_json::{Map, Value, json};
+    let args = |it: Value| -> Map<String, Value> { it.as_object().unwrap().clone() };
+    let mut case = Case::new(TOPICS);
+    let notes = |what: &str, n: usize| -> String {
+        (0..n).map(|nth| format!("Note {nth} is about {what}.\n\n")).collect()
+    };
+    case.write(&notes("a car", 80));
+    case.write(&notes("the weather", 120));
+    case.write("- Sell the automobile.\n- Call Ana.");
+    let request = RememberRequest::parse(&args(json!({"content": "The automobile is red."})));
+    case.memory.remember(request.unwrap()).unwrap();
+    case.fill().unwrap();
+    let filter = NodeFilter { node_type: Some(NodeType::List), ..NodeFilter::default() };
+    let query = SearchQuery { query: "vehicle", filter, ..SearchQuery::default() };
+    let found = case.memory.query_and_warm(&Query::Search(query), None).unwrap().text;
+    assert!(found.contains("Sell the automobile"), "{found}");
+    let request = RecallRequest::parse(&args(json!({"query": "vehicle"}))).unwrap();
+    let recalled = case.memory.recall(&request).unwrap();
+    assert_eq!(recalled["items"][0]["text"], "The automobile is red.", "{recalled}");
+}
+
+#[test]
 fn what_is_recalled_is_put_in_the_order_of_a_provider() {
     use crate::memory::knowledge::{RecallRequest, RememberRequest};
     use serde_json::{Map, Value, json};
