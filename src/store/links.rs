@@ -21,7 +21,7 @@ use resolution::{RefsAwaitingNameFinder, compare_target, resolve_all};
 use rusqlite::{Connection, Row, params};
 use stored_file_names::{file_names, name_file, path_of};
 use target_lookup::DatabaseLinkIndex;
-pub(super) use target_lookup::{file_head, ids};
+pub(super) use target_lookup::{file_head, ids, name_in_file};
 
 use super::{ErrorContext, FileId, NodeKey, PreparedStatements, StoreError};
 use crate::ingest::parse::link;

@@ -46,6 +46,7 @@ pub(crate) use browse::{
 };
 pub(crate) use custom_views::CustomViewRow;
 pub(crate) use edges::EdgeDirection;
+pub(super) use files_by_path::NODE_OF_FILE;
 use filter::changed_at;
 pub(super) use filter::unless_archived;
 pub(crate) use filter::{ArchivedVisibility, NodeFilter};

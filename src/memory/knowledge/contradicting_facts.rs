@@ -4,11 +4,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::entity_resolution::{known_entity, present_one};
-use super::node_writes::StoredKnowledgeNode;
+use super::entity_resolution::{entity_title, known_entity, present_one};
+use super::node_writes::{StoredKnowledgeNode, find_node};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::entity_extraction::{NamedEntity, name_key, normal_name};
+use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 
@@ -25,17 +26,38 @@ pub(super) struct FactSubject {
 }
 
 impl FactSubject {
-    /// Returns the subject that an entity is.
-    pub(super) fn of(entity: &StoredKnowledgeNode) -> FactSubject {
+    /// Returns the subject that an entity is. A compiled file is one by its path alone, since other
+    /// files may have its heading.
+    pub(super) fn of(
+        batch: &Batch<'_>,
+        entity: &StoredKnowledgeNode,
+    ) -> Result<FactSubject, MemoryError> {
         let hashes = entity.fields.get("names").and_then(|it| it.as_array()).into_iter().flatten();
         let hashes = hashes.filter_map(|it| it.as_str().map(str::to_owned)).collect();
         let mut subject = FactSubject { names: Vec::new(), hashes };
         let lines: Vec<&str> = entity.record.content.lines().collect();
         let known: Vec<&str> =
             lines.into_iter().filter(|it| subject.hashes.contains(&name_key(it))).collect();
-        subject.add_name(entity.title());
+        subject.add_name(&entity_title(batch, entity)?);
         known.into_iter().for_each(|it| subject.add_name(it));
-        subject
+        Ok(subject)
+    }
+
+    /// Returns the subject that a caller names by an id, `kind:name` or a name.
+    pub(super) fn given(batch: &Batch<'_>, text: &str) -> Result<FactSubject, MemoryError> {
+        let node = match NodeId::parse(text) {
+            Some(_) => find_node(batch, text)?,
+            None => None,
+        };
+        match node {
+            Some(node) => FactSubject::of(batch, &node),
+            None => FactSubject::named(batch, text),
+        }
+    }
+
+    /// Returns whether it has a name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.hashes.contains(&name_key(name))
     }
 
     /// Returns the subject of a name, known as an entity or not.
@@ -45,7 +67,10 @@ impl FactSubject {
             None => None,
         };
         let none = || FactSubject { names: Vec::new(), hashes: Vec::new() };
-        let mut subject = entity.as_ref().map_or_else(none, FactSubject::of);
+        let mut subject = match &entity {
+            Some(entity) => FactSubject::of(batch, entity)?,
+            None => none(),
+        };
         subject.add_name(name);
         Ok(subject)
     }

@@ -238,12 +238,27 @@ fn gone(key: &str, node: &StoredKnowledgeNode) -> String {
 }
 
 /// Returns how answers name an entity: `kind:name`.
-pub(super) fn shown_entity(node: &StoredKnowledgeNode) -> String {
+pub(super) fn shown_entity(
+    batch: &Batch<'_>,
+    node: &StoredKnowledgeNode,
+) -> Result<String, MemoryError> {
     let kind = match node.record.node_type {
         NodeType::Entity => node.text("kind").unwrap_or("other"),
         _ => "file",
     };
-    format!("{kind}:{}", node.title())
+    Ok(format!("{kind}:{}", entity_title(batch, node)?))
+}
+
+/// Returns the name of an entity; a compiled file has its path, and a part of it its line, too.
+pub(super) fn entity_title(
+    batch: &Batch<'_>,
+    node: &StoredKnowledgeNode,
+) -> Result<String, MemoryError> {
+    let by_path = match node.record.place.file {
+        Some(_) => batch.name_in_file(node.record.key)?,
+        None => None,
+    };
+    Ok(by_path.unwrap_or_else(|| node.title().to_owned()))
 }
 
 /// Returns the topic of that id, name or slug, if there is one.

@@ -178,6 +178,11 @@ impl RecallContext<'_> {
             || row.has("archived") && !include.archived
             || self.is_superseded(row) && !include.superseded;
         !is_later && !is_hidden && self.is_of_kind(row)
+    if named.kind == "file"
+        && let Some(key) = reader.node_of_file(&named.name)?
+    {
+        return Ok(reader.knowledge(&[key])?.pop());
+    }
     }
 
     fn is_of_kind(&self, row: &KnowledgeRow) -> bool {

@@ -65,7 +65,8 @@ impl RememberOutcome {
         let mut entities = Vec::new();
         if let Some(episode) = find_node(batch, &self.id)? {
             for id in episode.linked("mentions") {
-                entities.extend(find_node(batch, id)?.map(|it| shown_entity(&it)));
+                let entity = find_node(batch, id)?;
+                entities.extend(entity.map(|it| shown_entity(batch, &it)).transpose()?);
             }
         }
         let mut collisions = Vec::new();
@@ -362,11 +363,12 @@ fn subject_of(
 ) -> Result<Option<FactSubject>, MemoryError> {
     if let Some(subject) = &new.fact.subject {
         // By whatever name it is called, its statements stand together.
-        return Ok(Some(FactSubject::of(&entity_given(batch, subject, now)?)));
+        let entity = entity_given(batch, subject, now)?;
+        return Ok(Some(FactSubject::of(batch, &entity)?));
     }
     for id in mentions {
         if let Some(entity) = find_node(batch, &id.to_string())? {
-            return Ok(Some(FactSubject::of(&entity)));
+            return Ok(Some(FactSubject::of(batch, &entity)?));
         }
     }
     Ok(None)

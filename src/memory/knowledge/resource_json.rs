@@ -302,6 +302,9 @@ fn n_mentions(reader: &Reader, entities: &[NodeKey]) -> KnowledgeResult<HashMap<
 
 /// Returns the further names of an entity, one a line of its text.
 fn aliases(entity: &KnowledgeRow) -> Vec<&str> {
+    if entity.node_type != NodeType::Entity {
+        return Vec::new();
+    }
     let own = normal_name(entity.title());
     let mut names: Vec<&str> = entity.content.lines().map(str::trim).collect();
     names.retain(|it| !it.is_empty() && normal_name(it) != own);

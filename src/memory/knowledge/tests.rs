@@ -28,6 +28,7 @@ mod reviewing;
 mod standing;
 mod stating;
 mod taught_calls;
+mod subjects_of_files;
 mod topics;
 
 /// A memory at a folder of its own, with a clock that tests set.

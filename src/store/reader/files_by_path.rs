@@ -6,7 +6,21 @@ use super::Reader;
 use crate::store::links::file_head;
 use crate::store::{ErrorContext, NodeKey, StoreError};
 
+/// Finds the node that represents the file of a path relative to its root.
+pub(in crate::store) const NODE_OF_FILE: &str = concat!(
+    "SELECT ",
+    file_head!(),
+    " FROM root CROSS JOIN file ON file.root = root.id AND file.path = ?1
+      WHERE file.gone = 0 ORDER BY root.id LIMIT 1"
+);
+
 impl Reader {
+    /// Returns the node that represents the file of a path relative to its root.
+    pub(crate) fn node_of_file(&self, path: &str) -> Result<Option<NodeKey>, StoreError> {
+        let read = |row: &Row<'_>| Ok(row.get::<_, Option<i64>>(0)?.map(NodeKey));
+        Ok(self.all(NODE_OF_FILE, [path], read).doing("find a file")?.pop().flatten())
+    }
+
     /// Returns the nodes that represent the files with a path, and their absolute paths.
     ///
     /// The path is relative to a root, absolute, or else begins with the last folders of a root, as

@@ -18,6 +18,7 @@ use crate::model::heat::StoredHeat;
 use crate::model::tree::NodeType;
 use crate::model::validity::Validity;
 use crate::store::heat_rows::{self, heat_columns};
+use crate::store::links::name_in_file;
 use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 
 /// A node of knowledge.
@@ -27,6 +28,7 @@ pub(crate) struct KnowledgeRow {
     pub(crate) id: String,
     pub(crate) parent: Option<NodeKey>,
     pub(crate) node_type: NodeType,
+    /// The line that stands for it; that of what a file says begins with the path.
     pub(crate) label: String,
     pub(crate) content: String,
     /// None of a node that a file says.
@@ -95,7 +97,11 @@ impl KnowledgeRow {
 macro_rules! knowledge {
     ($from:expr) => {
         concat!(
-            "SELECT n.key, n.id, n.parent, n.node_type, n.label, n.content, n.fields, ",
+            "SELECT n.key, n.id, n.parent, n.node_type,
+                    CASE WHEN n.fields IS NULL AND n.file IS NOT NULL THEN ",
+            name_in_file!("n"),
+            " ELSE n.label END,
+                    n.content, n.fields, ",
             heat_columns!(),
             $from
         )

@@ -185,7 +185,7 @@ impl KnowledgeImporter<'_, '_, '_> {
                 self.refuse("facts", origin, "its cluster is not there, and it names no entity");
                 continue;
             };
-            let mut subject = FactSubject::of(&entity);
+            let mut subject = FactSubject::of(self.batch, &entity)?;
             let cluster = cluster_of(self.batch, &mut subject, None, self.now)?;
             let below = BucketOrParentNode::Node(cluster.record.key);
             self.fact(fact, subject.name(), below)?;

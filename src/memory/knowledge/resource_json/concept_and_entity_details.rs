@@ -75,7 +75,7 @@ pub(crate) fn entity_document(reader: &Reader, text: &str) -> KnowledgeResult<Va
     Ok(json!({
         "id": entity.id,
         "name": entity.title(),
-        "type": entity.text("kind"),
+        "type": entity.text("kind").unwrap_or("file"),
         "aliases": aliases(&entity),
         "relations": relations,
         "episodes": episodes,

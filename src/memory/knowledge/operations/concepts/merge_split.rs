@@ -129,7 +129,7 @@ fn merge_clusters(
     batch: &mut Batch<'_>,
     entity: &StoredKnowledgeNode,
 ) -> KnowledgeResult<()> {
-    let mut clusters = FactSubject::of(entity).find_clusters(batch)?;
+    let mut clusters = FactSubject::of(batch, entity)?.find_clusters(batch)?;
     clusters.retain(|it| it.text("kind") == Some(FACT_CLUSTER));
     let title = name_key(entity.title());
     let own = clusters.iter().position(|it| it.text("subject") == Some(&title)).unwrap_or(0);
