@@ -33,6 +33,8 @@ pub(super) struct NewFact<'a> {
     pub(super) subject: &'a FactSubject,
     pub(super) attribute: Option<&'a str>,
     pub(super) held: Validity,
+    /// The bounds of that time which somebody gave.
+    pub(super) given: Validity,
     /// Whether it takes the place of current statements that contradict it.
     pub(super) supersedes: bool,
     pub(super) mentions: &'a [NodeId],
@@ -45,6 +47,8 @@ pub(super) struct NewFact<'a> {
 #[derive(Debug)]
 pub(super) struct FactOutcome {
     pub(super) fact: StoredKnowledgeNode,
+    /// Whether it was not there before.
+    pub(super) is_new: bool,
     pub(super) conflict: Option<NodeId>,
     /// Facts that may contradict it.
     pub(super) collisions: Vec<NodeId>,
@@ -63,34 +67,66 @@ pub(super) fn state_fact(
     }
     let mut held = new.held;
     let keys = new.attribute.map_or(Vec::new(), |it| subject.keys(it));
-    let (mut rivals, mut collisions) = (Vec::new(), Vec::new());
-    if new.attribute.is_some() {
-        rivals = current_facts_of(batch, &keys, now)?;
-        rivals.retain(|it| held.overlaps(it.validity()));
+    let mut there = if new.attribute.is_some() {
+        current_facts_of(batch, &keys, now)?
     } else {
-        let words = StatementFeatures::of(new.text);
         let below: Vec<NodeKey> = clusters.iter().map(|it| it.record.key).collect();
-        for fact in StoredKnowledgeNode::all(batch.living_facts_below(&below, COMPARED_MAX)?)? {
-            if !is_current_fact(&fact, now) || !held.overlaps(fact.validity()) {
-                continue;
-            }
-            if is_equal_text(&fact.record.content, new.text) {
-                rivals.push(fact);
-            } else if words.may_contradict(&StatementFeatures::of(&fact.record.content)) {
-                collisions.push(fact);
-            }
-        }
+        let below = batch.living_facts_below(&below, COMPARED_MAX)?;
+        let words = StatementFeatures::of(new.text);
+        let is_near = |it: &StoredKnowledgeNode| {
+            is_equal_text(&it.record.content, new.text)
+                || words.may_contradict(&StatementFeatures::of(&it.record.content))
+        };
+        let mut near = StoredKnowledgeNode::all(below)?;
+        near.retain(|it| is_current_fact(it, now) && is_near(it));
+        near
+    };
+    let is_it = |it: &StoredKnowledgeNode| {
+        is_equal_text(&it.record.content, new.text) && held.overlaps(it.validity())
+    };
+    if let Some(at) = there.iter().position(is_it) {
+        let fact = there.swap_remove(at);
+        return state_again(batch, new, fact, there, now);
     }
-    if let Some(at) = rivals.iter().position(|it| is_equal_text(&it.record.content, new.text)) {
-        let fact = rivals.swap_remove(at);
-        return Ok(FactOutcome { fact, conflict: None, collisions: Vec::new() });
-    }
+    there.retain(|it| held.overlaps(it.validity()));
+    let none = Vec::new();
+    let (mut rivals, mut collisions) =
+        if new.attribute.is_some() { (there, none) } else { (none, there) };
     if new.supersedes {
         rivals.append(&mut collisions);
         held.to = end_before_planned(&mut rivals, held, now);
     }
     let fact = add_fact(batch, &NewFact { held, ..*new }, keys, &clusters[0], now)?;
     settle_rivals(batch, new, fact, (rivals, collisions), now)
+}
+
+/// States a fact again that is there: it takes the bounds that are given, and begins as early as
+/// anybody says. With `supersede` it takes the place of others.
+fn state_again(
+    batch: &mut Batch<'_>,
+    new: &NewFact<'_>,
+    mut fact: StoredKnowledgeNode,
+    mut others: Vec<StoredKnowledgeNode>,
+    now: Millis,
+) -> Result<FactOutcome, MemoryError> {
+    let known = fact.validity();
+    let from = match (known.from, new.held.from) {
+        (Some(known), Some(new)) => Some(known.min(new)),
+        (Some(known), None) => Some(known),
+        (None, _) => new.given.from,
+    };
+    let mut held = Validity { from, to: new.given.to.or(known.to) };
+    others.retain(|it| new.supersedes && held.overlaps(it.validity()));
+    if new.supersedes {
+        held.to = end_before_planned(&mut others, held, now);
+    }
+    let bound = |it: &mut Map<String, Value>| {
+        it.insert("valid_from".to_owned(), held.from.map(|it| it.0).into());
+        it.insert("valid_to".to_owned(), held.to.map(|it| it.0).into());
+    };
+    set_fields(batch, &mut fact, bound, now)?;
+    let outcome = settle_rivals(batch, &NewFact { held, ..*new }, fact, (others, Vec::new()), now)?;
+    Ok(FactOutcome { is_new: false, ..outcome })
 }
 
 /// Takes out of the rivals of a fact that supersedes what is planned for a later time; returns the
@@ -137,7 +173,7 @@ fn settle_rivals(
         candidates.push(fact.clone());
         conflict = Some(open_conflict(batch, &mut candidates, "low", None, now)?);
     }
-    Ok(FactOutcome { fact, conflict, collisions })
+    Ok(FactOutcome { fact, is_new: true, conflict, collisions })
 }
 
 fn add_fact(

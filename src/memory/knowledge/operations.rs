@@ -63,6 +63,8 @@ const UPDATED: &[&str] = &[
     "importance",
     "archived",
     "task_metadata",
+    "valid_from",
+    "valid_to",
     "as",
 ];
 

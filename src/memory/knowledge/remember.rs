@@ -12,7 +12,9 @@ use super::fact_writes::{FactOutcome, NewFact, state_fact};
 use super::node_writes::{
     BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_edge, add_node, edge, find_node,
 };
-use super::remember_request::{NewEpisode, NewEpisodeOrMemory, RememberRequest, other_request};
+use super::remember_request::{
+    FactFields, NewEpisode, NewEpisodeOrMemory, RememberRequest, other_request,
+};
 use crate::memory::Memory;
 use crate::memory::typed::{MemoryError, NewMemory, StoreRequest};
 use crate::model::clock::Millis;
@@ -40,12 +42,14 @@ pub(super) struct RememberOutcome {
     pub(super) fact: Option<String>,
     pub(super) conflict: Option<String>,
     pub(super) collisions: Vec<String>,
+    /// Whether its fact was compared with others, as a new one is.
+    is_compared: bool,
 }
 
 impl RememberOutcome {
     /// Returns it as a receipt keeps it.
     fn to_receipt(&self) -> Value {
-        let RememberOutcome { id, created, fact, conflict, collisions } = self;
+        let RememberOutcome { id, created, fact, conflict, collisions, .. } = self;
         json!([id, created, fact, conflict, collisions])
     }
 
@@ -57,6 +61,7 @@ impl RememberOutcome {
             fact: text(&value[2]),
             conflict: text(&value[3]),
             collisions: value[4].as_array().into_iter().flatten().filter_map(text).collect(),
+            is_compared: false,
         }
     }
 
@@ -105,10 +110,11 @@ impl Memory {
             for item in &items {
                 done.push(self.remember_in(batch, item, now)?);
             }
-            let stated: Vec<&str> = done.iter().filter_map(|it| it.fact.as_deref()).collect();
-            match stated.is_empty() {
-                true => end_lapsed(batch, now)?,
-                false => settle_conflicts(batch, &stated, now)?,
+            let compared = done.iter().filter(|it| it.is_compared);
+            let compared: Vec<&str> = compared.filter_map(|it| it.fact.as_deref()).collect();
+            match done.iter().any(|it| it.fact.is_some()) {
+                true => settle_conflicts(batch, &compared, now)?,
+                false => end_lapsed(batch, now)?,
             }
             match &done[..] {
                 [one] => batch.set_message(format!("remember:{}", one.id)),
@@ -215,8 +221,13 @@ fn remember_episode(
     token_count: u32,
     now: Millis,
 ) -> Result<RememberOutcome, MemoryError> {
-    if let Some(known) = equal_episode(batch, new, now)? {
-        return Ok(known);
+    if let Some((episode, fact)) = equal_episode(batch, new, now)? {
+        let fact = fact.map(|it| say_again(batch, new, it, now)).transpose()?;
+        return Ok(RememberOutcome {
+            id: episode.to_string(),
+            fact: fact.map(|it| it.to_string()),
+            ..RememberOutcome::default()
+        });
     }
     let topic = match &new.topic {
         Some(name) => Some(topic_named(batch, name, None, now)?),
@@ -235,7 +246,8 @@ fn remember_episode(
             token_count,
             subject: &subject,
             attribute: new.fact.attribute.as_deref(),
-            held: held_by(new, at),
+            held: held_by(&new.fact, at),
+            given: new.fact.given(),
             supersedes: new.fact.supersedes,
             mentions: &mentions,
             topic: topic.as_ref(),
@@ -267,14 +279,39 @@ fn remember_episode(
         conflict: stated.and_then(|it| it.conflict).map(|it| it.to_string()),
         collisions: stated
             .map_or(Vec::new(), |it| it.collisions.iter().map(NodeId::to_string).collect()),
+        is_compared: stated.is_some_and(|it| it.is_new),
     })
+}
+
+/// States the fact of an episode again, whose text says the same; returns its id.
+fn say_again(
+    batch: &mut Batch<'_>,
+    new: &NewEpisode,
+    fact: StoredKnowledgeNode,
+    now: Millis,
+) -> Result<NodeId, MemoryError> {
+    let subject = FactSubject::named(batch, fact.text("subject").unwrap_or_default())?;
+    let statement = NewFact {
+        text: &fact.record.content,
+        token_count: fact.record.token_count,
+        subject: &subject,
+        attribute: fact.text("attribute"),
+        held: held_by(&new.fact, new.at.unwrap_or(now)),
+        given: new.fact.given(),
+        supersedes: new.fact.supersedes,
+        mentions: &[],
+        topic: None,
+        asserted_by: None,
+        source_ref: None,
+    };
+    Ok(state_fact(batch, &statement, now)?.fact.id())
 }
 
 /// Returns the time in which a fact holds: from now on unless something else is said. What was over
 /// by then began at a time that nobody told.
-fn held_by(new: &NewEpisode, at: Millis) -> Validity {
-    let to = new.fact.valid_to;
-    let from = new.fact.valid_from.or(to.is_none_or(|it| at < it).then_some(at));
+fn held_by(new: &FactFields, at: Millis) -> Validity {
+    let to = new.valid_to;
+    let from = new.valid_from.or(to.is_none_or(|it| at < it).then_some(at));
     Validity { from, to }
 }
 
@@ -300,13 +337,15 @@ fn episode_fields(new: &NewEpisode, now: Millis) -> Map<String, Value> {
     fields
 }
 
-/// Returns the episode that says the same already. One whose fact is closed or forgotten does not
-/// count, since what it said may hold again, nor one whose fact says something else by now.
+/// Returns the episode that says the same already, and the fact that it states. One whose fact is
+/// closed or forgotten does not count, since what it said may hold again, nor one whose fact says
+/// something else by now or holds at another time.
 fn equal_episode(
     batch: &Batch<'_>,
     new: &NewEpisode,
     now: Millis,
-) -> Result<Option<RememberOutcome>, MemoryError> {
+) -> Result<Option<(NodeId, Option<StoredKnowledgeNode>)>, MemoryError> {
+    let held = held_by(&new.fact, new.at.unwrap_or(now));
     let mut topic = None;
     if let Some(name) = &new.topic {
         match known_topic(batch, name)? {
@@ -332,26 +371,35 @@ fn equal_episode(
         }
         if let Some(fact) = &fact
             && !(is_current_fact(fact, now)
-                && has_terms(fact, new)
+                && held.overlaps(fact.validity())
+                && has_terms(batch, fact, &new.fact)?
                 && is_equal_text(&fact.record.content, &new.content))
         {
             continue;
         }
-        return Ok(Some(RememberOutcome {
-            id: episode.id().to_string(),
-            fact: fact.map(|it| it.id().to_string()),
-            ..RememberOutcome::default()
-        }));
+        return Ok(Some((episode.id(), fact)));
     }
     Ok(None)
 }
 
-/// Returns whether a fact has the terms that are given.
-fn has_terms(fact: &StoredKnowledgeNode, new: &NewEpisode) -> bool {
-    let is_same = |key: &str, given: &Option<String>| {
-        given.as_deref().is_none_or(|it| fact.text(key).map(normal_name) == Some(normal_name(it)))
-    };
-    is_same("subject", &new.fact.subject) && is_same("attribute", &new.fact.attribute)
+/// Returns whether a fact has the terms that are given, its subject by whatever name.
+fn has_terms(
+    batch: &Batch<'_>,
+    fact: &StoredKnowledgeNode,
+    given: &FactFields,
+) -> Result<bool, MemoryError> {
+    let attribute = given.attribute.as_deref();
+    if attribute.is_some() && attribute.map(normal_name) != fact.text("attribute").map(normal_name)
+    {
+        return Ok(false);
+    }
+    match &given.subject {
+        Some(name) => {
+            let subject = FactSubject::given(batch, name)?;
+            Ok(fact.text("subject").is_some_and(|it| subject.has(it)))
+        }
+        None => Ok(true),
+    }
 }
 
 /// Returns the subject of a fact: as given, else the first thing that it mentions.

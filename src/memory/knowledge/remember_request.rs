@@ -8,6 +8,7 @@ use crate::model::clock::Millis;
 use crate::model::fields;
 use crate::model::kind_specs::knowledge::{EPISODE_CHARS_MAX, EPISODE_KINDS, TITLE_CHARS_MAX};
 use crate::model::tree::NodeType;
+use crate::model::validity::Validity;
 
 /// Items of one call, at most.
 const ITEMS_MAX: usize = 100;
@@ -96,6 +97,13 @@ pub(super) struct FactFields {
     pub(super) valid_from: Option<Millis>,
     pub(super) valid_to: Option<Millis>,
     pub(super) supersedes: bool,
+}
+
+impl FactFields {
+    /// Returns the bounds that are given of the time in which it holds.
+    pub(super) fn given(&self) -> Validity {
+        Validity { from: self.valid_from, to: self.valid_to }
+    }
 }
 
 impl RememberRequest {

@@ -25,10 +25,11 @@ mod questions;
 mod recalling;
 mod remembering;
 mod reviewing;
+mod said_again;
 mod standing;
 mod stating;
-mod taught_calls;
 mod subjects_of_files;
+mod taught_calls;
 mod topics;
 
 /// A memory at a folder of its own, with a clock that tests set.

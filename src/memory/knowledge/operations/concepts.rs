@@ -21,7 +21,7 @@ use crate::model::kind_specs::knowledge::TITLE_CHARS_MAX;
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 use crate::text::tokens;
-pub(super) use any_node_update::update;
+pub(super) use any_node_update::{place_in_topic, update};
 pub(super) use merge_split::{merge, merge_one, split};
 
 /// Sources of a concept, at most.

@@ -329,7 +329,7 @@ fn changed_episodes_wait_again_and_mention_what_they_say() {
     assert_eq!(
         case.error(json!([{"op": "update", "id": episodes[0], "tags": ["a"]}])),
         "`tags` cannot change in a episode; known are title, content, confidence, kind, topic, \
-         entities, metadata"
+         entities, metadata, valid_from, valid_to"
     );
 }
 

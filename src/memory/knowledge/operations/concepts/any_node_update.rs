@@ -8,8 +8,10 @@ use crate::memory::knowledge::changeset_application_state::ChangesetContext;
 use crate::memory::knowledge::entity_resolution::{
     known_mentions, mentioned, named_as, topic_field, topic_named, with_names,
 };
-use crate::memory::knowledge::fact_of_episode::reword_stated_fact;
-use crate::memory::knowledge::node_writes::{StoredKnowledgeNode, add_edge, edge, set_node};
+use crate::memory::knowledge::fact_of_episode::{reword_stated_fact, stated_fact};
+use crate::memory::knowledge::node_writes::{
+    StoredKnowledgeNode, add_edge, edge, set_fields, set_node,
+};
 use crate::memory::knowledge::operations::processed_and_pinned::ID_CHARS_MAX;
 use crate::memory::typed::{UpdateRequest, rewrite};
 use crate::model::clock::Millis;
@@ -24,6 +26,10 @@ use crate::store::Batch;
 /// Arguments of every update.
 const OF_ALL: &[&str] = &["op", "id", "as"];
 
+/// Bounds of the time in which a fact holds.
+const FROM: &str = "valid_from";
+const TO: &str = "valid_to";
+
 pub(in crate::memory::knowledge::operations) fn update(
     changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
@@ -33,7 +39,7 @@ pub(in crate::memory::knowledge::operations) fn update(
     let node = changeset.node_to_change(batch, given, "id", id)?;
     let allowed: &[&str] = match node.record.node_type {
         NodeType::Episode => {
-            &["title", "content", "confidence", "kind", "topic", "entities", "metadata"]
+            &["title", "content", "confidence", "kind", "topic", "entities", "metadata", FROM, TO]
         }
         NodeType::Concept => &[
             "title",
@@ -46,7 +52,7 @@ pub(in crate::memory::knowledge::operations) fn update(
             "conditions",
             "exceptions",
         ],
-        NodeType::Fact => &["content"],
+        NodeType::Fact => &["content", FROM, TO],
         NodeType::Topic | NodeType::Entity => &["title", "content", "summary"],
         NodeType::Core | NodeType::Learning | NodeType::Task => {
             return update_memory(changeset, batch, given, &node);
@@ -73,6 +79,7 @@ fn change(
     mut node: StoredKnowledgeNode,
 ) -> KnowledgeResult<OperationOutcome> {
     let now = changeset.now;
+    set_validity(changeset, batch, given, &mut node)?;
     let chars_max =
         if node.is_a(NodeType::Concept) { SUMMARY_CHARS_MAX } else { EPISODE_CHARS_MAX };
     let text = given.text("content", chars_max)?.or(given.text("summary", chars_max)?);
@@ -119,17 +126,69 @@ fn change(
         let why = format!("is the name of `{}` already; {way}", other.id());
         return Err(given.refuse("title", why).about(&other.id().to_string()));
     }
-    if let Some(topic) = topic.filter(|_| node.is_a(NodeType::Concept)) {
-        let parent = match &topic {
-            Some(topic) => Some(topic.record.key),
-            None => batch.bucket(KindSpec::of(NodeType::Concept).map_or(&[], |it| it.bucket))?,
-        };
-        if node.record.place.parent != parent {
-            let place = batch.last_place(None, parent)?;
-            batch.move_to(&node.record, place)?;
-        }
+    if let Some(topic) = topic {
+        place_in_topic(batch, &node, topic.as_ref())?;
     }
     Ok(OperationOutcome::of(node.id()))
+}
+
+/// Moves a concept below its topic, or to those without one.
+pub(in crate::memory::knowledge::operations) fn place_in_topic(
+    batch: &mut Batch<'_>,
+    node: &StoredKnowledgeNode,
+    topic: Option<&StoredKnowledgeNode>,
+) -> KnowledgeResult<()> {
+    if !node.is_a(NodeType::Concept) {
+        return Ok(());
+    }
+    let parent = match topic {
+        Some(topic) => Some(topic.record.key),
+        None => batch.bucket(KindSpec::of(NodeType::Concept).map_or(&[], |it| it.bucket))?,
+    };
+    if node.record.place.parent != parent {
+        let place = batch.last_place(None, parent)?;
+        batch.move_to(&node.record, place)?;
+    }
+    Ok(())
+}
+
+/// Gives a fact the bounds of its time that are given; an empty text takes one away. The fact of an
+/// episode is the one that it states.
+fn set_validity(
+    changeset: &ChangesetContext<'_>,
+    batch: &mut Batch<'_>,
+    given: &ArgumentObject<'_>,
+    node: &mut StoredKnowledgeNode,
+) -> KnowledgeResult<()> {
+    let Some(key) = [FROM, TO].into_iter().find(|it| given.value(it).is_some()) else {
+        return Ok(());
+    };
+    let mut fact = node.clone();
+    if !node.is_a(NodeType::Fact) {
+        let stated = stated_fact(batch, node)?;
+        let stated = stated.ok_or_else(|| given.refuse(key, "is of facts; it states none"))?;
+        fact = changeset.node_to_change(batch, given, "id", &stated.id().to_string())?;
+    }
+    let mut held = fact.validity();
+    for (key, bound) in [(FROM, &mut held.from), (TO, &mut held.to)] {
+        match given.value(key).map(|it| it.as_str()) {
+            None => (),
+            Some(Some("")) => *bound = None,
+            Some(_) => *bound = given.time(key, Millis::parse_rfc3339)?,
+        }
+    }
+    if held.is_empty() {
+        return Err(given.refuse(TO, format!("must be after `{FROM}`")));
+    }
+    let change = |it: &mut Map<String, Value>| {
+        it.insert(FROM.to_owned(), held.from.map(|it| it.0).into());
+        it.insert(TO.to_owned(), held.to.map(|it| it.0).into());
+    };
+    set_fields(batch, &mut fact, change, changeset.now)?;
+    if node.is_a(NodeType::Fact) {
+        *node = fact;
+    }
+    Ok(())
 }
 
 /// Returns the new values of fields that need no look-up.
