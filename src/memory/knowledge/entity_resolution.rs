@@ -161,9 +161,12 @@ pub(super) fn entity_given(
     if NodeId::parse(text).is_some()
         && let Some(node) = find_node(batch, text)?
     {
-        return match node.is_hidden() {
-            true => Err(MemoryError::invalid(gone("entities", &node))),
-            false => Ok(node),
+        return match () {
+            () if !node.is_a(NodeType::Entity) && !node.fields.is_empty() => {
+                Err(MemoryError::invalid(of_other_type("entities", &node)))
+            }
+            () if node.is_hidden() => Err(MemoryError::invalid(gone("entities", &node))),
+            () => Ok(node),
         };
     }
     match NamedEntity::parse(text) {
@@ -237,6 +240,10 @@ fn gone(key: &str, node: &StoredKnowledgeNode) -> String {
     format!("`{key}` names `{}`, which is deleted or replaced", node.id())
 }
 
+fn of_other_type(key: &str, node: &StoredKnowledgeNode) -> String {
+    format!("`{key}` names `{}`, whose type is {}", node.id(), node.record.node_type)
+}
+
 /// Returns how answers name an entity: `kind:name`.
 pub(super) fn shown_entity(
     batch: &Batch<'_>,
@@ -299,6 +306,11 @@ pub(super) fn topic_named(
             true => Err(MemoryError::invalid(gone("topic", &known))),
             false => Ok(known),
         };
+    }
+    if NodeId::parse(text).is_some()
+        && let Some(other) = find_node(batch, text)?
+    {
+        return Err(MemoryError::invalid(of_other_type("topic", &other)));
     }
     if !text.contains(char::is_alphanumeric) {
         return Err(MemoryError::invalid("`topic` has neither letters nor digits"));

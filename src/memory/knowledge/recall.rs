@@ -121,6 +121,34 @@ pub(super) fn unknown(what: &str, text: &str) -> MemoryError {
     MemoryError::new(ErrorCode::NotFound, format!("no {what} `{text}` is known"))
 }
 
+/// Returns the node of an id, which must be of a type; the error says of which type it is.
+pub(super) fn node_of_type(
+    reader: &Reader,
+    id: &str,
+    node_type: NodeType,
+) -> KnowledgeResult<KnowledgeRow> {
+    match reader.knowledge_by_id(id)? {
+        Some(row) if row.node_type == node_type => Ok(row),
+        Some(row) => Err(of_other_type(node_type.as_str(), &row)),
+        None => Err(unknown(node_type.as_str(), id)),
+    }
+}
+
+/// Returns the entity of an id, `kind:name` or a name: an entity, or a node of a note.
+pub(super) fn entity_of(reader: &Reader, text: &str) -> KnowledgeResult<KnowledgeRow> {
+    match find_entity(reader, text)? {
+        Some(row) if row.node_type == NodeType::Entity || row.fields.is_none() => Ok(row),
+        Some(row) => Err(of_other_type("entity", &row)),
+        None => Err(unknown("entity", text)),
+    }
+}
+
+fn of_other_type(what: &str, row: &KnowledgeRow) -> MemoryError {
+    let KnowledgeRow { id, node_type, .. } = row;
+    let why = format!("no {what} `{id}` is known; the type of that node is {node_type}");
+    MemoryError::new(ErrorCode::NotFound, why)
+}
+
 /// Returns the topic of an id, a name or a slug.
 pub(super) fn find_topic(reader: &Reader, text: &str) -> KnowledgeResult<Option<KnowledgeRow>> {
     if NodeId::parse(text).is_some()
@@ -150,6 +178,11 @@ pub(super) fn find_entity(reader: &Reader, text: &str) -> KnowledgeResult<Option
         return Ok(Some(row));
     }
     let Some(named) = NamedEntity::parse(text) else { return Ok(None) };
+    if named.kind == "file"
+        && let Some(key) = reader.node_of_file(&named.name)?
+    {
+        return Ok(reader.knowledge(&[key])?.pop());
+    }
     let found = all_with(reader, NodeType::Entity, "name", &name_key(&named.name))?;
     Ok(found.into_iter().next())
 }
@@ -178,11 +211,6 @@ impl RecallContext<'_> {
             || row.has("archived") && !include.archived
             || self.is_superseded(row) && !include.superseded;
         !is_later && !is_hidden && self.is_of_kind(row)
-    if named.kind == "file"
-        && let Some(key) = reader.node_of_file(&named.name)?
-    {
-        return Ok(reader.knowledge(&[key])?.pop());
-    }
     }
 
     fn is_of_kind(&self, row: &KnowledgeRow) -> bool {

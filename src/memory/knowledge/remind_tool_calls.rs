@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::arguments::{ArgumentObject, KnowledgeResult};
-use super::recall::{find_topic, unknown};
+use super::recall::{find_topic, node_of_type, unknown};
 use super::resource_json::{LIST_DEFAULT, LIST_MAX, deleted_document, stats_document};
 use super::{
     ApplyRequest, ConsolidateRequest, IngestRequest, RecallRequest, RememberRequest,
@@ -15,6 +15,7 @@ use super::{
 };
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
+use crate::model::tree::NodeType;
 use crate::providers::wait_out;
 
 type ArgumentMap = Map<String, Value>;
@@ -194,6 +195,10 @@ pub(crate) fn entities(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<V
 pub(crate) fn inspect_entity(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<Value> {
     let given = ArgumentObject::new(args, "", &["entity_id", "show_relations"])?;
     let id = given.required("entity_id", given.text("entity_id", NAME_CHARS_MAX)?)?;
+    if memory.read(|reader| node_of_type(reader, id, NodeType::Concept)).is_ok() {
+        let why = format!("names `{id}`, whose type is concept; `inspect` shows it");
+        return Err(given.refuse("entity_id", why));
+    }
     let mut entity = memory.read(|reader| entity_document(reader, id))?;
     if !given.flag("show_relations")?.unwrap_or(true)
         && let Some(members) = entity.as_object_mut()
@@ -222,6 +227,7 @@ pub(crate) fn update_episode(memory: &Memory, args: &ArgumentMap) -> KnowledgeRe
             _ => return Err(given.refuse("metadata", "must be an object")),
         }
     }
+    check_type(memory, &given, ("episode_id", NodeType::Episode), "update")?;
     apply(memory, "update", new).map_err(|error| said_of(names, error))
 }
 
@@ -256,6 +262,7 @@ pub(crate) fn update_concept(memory: &Memory, args: &ArgumentMap) -> KnowledgeRe
     if 1 < new.len() || operations.is_empty() {
         operations.insert(0, operation("update", new));
     }
+    check_type(memory, &given, ("concept_id", NodeType::Concept), "update")?;
     apply_all(memory, operations).map_err(|error| said_of(names, error))
 }
 
@@ -263,9 +270,10 @@ pub(crate) fn update_concept(memory: &Memory, args: &ArgumentMap) -> KnowledgeRe
 pub(crate) fn delete_node(
     memory: &Memory,
     args: &ArgumentMap,
-    id: &'static str,
+    (id, node_type): (&'static str, NodeType),
 ) -> KnowledgeResult<Value> {
-    ArgumentObject::new(args, "", &[id])?;
+    let given = ArgumentObject::new(args, "", &[id])?;
+    check_type(memory, &given, (id, node_type), "delete")?;
     let names = &[(id, "id")];
     apply(memory, "delete", renamed(args, names)).map_err(|error| said_of(names, error))
 }
@@ -274,9 +282,10 @@ pub(crate) fn delete_node(
 pub(crate) fn restore_node(
     memory: &Memory,
     args: &ArgumentMap,
-    id: &'static str,
+    (id, node_type): (&'static str, NodeType),
 ) -> KnowledgeResult<Value> {
-    ArgumentObject::new(args, "", &[id])?;
+    let given = ArgumentObject::new(args, "", &[id])?;
+    check_type(memory, &given, (id, node_type), "restore")?;
     let names = &[(id, "id")];
     apply(memory, "restore", renamed(args, names)).map_err(|error| said_of(names, error))
 }
@@ -288,6 +297,28 @@ pub(crate) fn list_deleted(memory: &Memory, args: &ArgumentMap) -> KnowledgeResu
     let only = given.choice("item_type", &["episode", "concept"])?;
     let n_max = given.whole("limit", 1, LIST_MAX as u64)?.unwrap_or(20) as usize;
     memory.read(|reader| deleted_document(reader, only, n_max))
+}
+
+/// Refuses the id of a node of another type than a tool takes, and says what takes it.
+fn check_type(
+    memory: &Memory,
+    given: &ArgumentObject<'_>,
+    (key, node_type): (&str, NodeType),
+    verb: &str,
+) -> KnowledgeResult<()> {
+    let Some(id) = given.text(key, NAME_CHARS_MAX)? else { return Ok(()) };
+    let found = memory.read(|reader| Ok::<_, MemoryError>(reader.knowledge_by_id(id)?))?;
+    match found.map(|it| it.node_type) {
+        Some(found) if found == node_type => Ok(()),
+        Some(other @ (NodeType::Episode | NodeType::Concept | NodeType::Topic)) => {
+            let way = match (verb, other) {
+                ("restore", NodeType::Topic) => "the operation `restore`".to_owned(),
+                _ => format!("`{verb}_{other}`"),
+            };
+            Err(given.refuse(key, format!("names `{id}`, whose type is {other}; {way} takes it")))
+        }
+        _ => memory.read(|reader| node_of_type(reader, id, node_type)).map(drop),
+    }
 }
 
 fn apply(memory: &Memory, op: &str, members: ArgumentMap) -> KnowledgeResult<Value> {

@@ -150,7 +150,7 @@ fn check_shown(memory: &Memory, id: &str, node_type: NodeType) -> Result<(), Res
 
 fn delete(memory: &Memory, asked: &RestArgs<'_>, node_type: NodeType) -> Answer {
     check_shown(memory, asked.id, node_type)?;
-    remind_tool_calls::delete_node(memory, &id_of(asked), "id")?;
+    remind_tool_calls::delete_node(memory, &id_of(asked), ("id", node_type))?;
     Ok(json!({"success": true}))
 }
 
@@ -160,7 +160,7 @@ fn restore(memory: &Memory, asked: &RestArgs<'_>, node_type: NodeType) -> Answer
     if !is_deleted {
         return Err(RestError::new(404, format!("the {node_type} `{}` is not deleted", asked.id)));
     }
-    remind_tool_calls::restore_node(memory, &id_of(asked), "id")?;
+    remind_tool_calls::restore_node(memory, &id_of(asked), ("id", node_type))?;
     Ok(json!({"success": true}))
 }
 

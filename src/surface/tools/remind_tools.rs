@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::memories::{schema, text};
 use crate::mcp::{ArgSpec, Tool, ToolEffect};
 use crate::memory::knowledge::{TASKS, remind_tool_calls};
+use crate::model::tree::NodeType;
 use crate::surface::{ToolRunner, TypedMemoryFn};
 
 /// Told to a client's model where these tools are the first that are offered.
@@ -69,14 +70,18 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         "Hides a concept; restore_concept shows it again.",
         args!({"concept_id": string()}, "concept_id"),
         ToolEffect::Edits,
-        |memory, args| remind_tool_calls::delete_node(memory, args, "concept_id"),
+        |memory, args| {
+            remind_tool_calls::delete_node(memory, args, ("concept_id", NodeType::Concept))
+        },
     ),
     tool(
         "delete_episode",
         "Hides an episode; restore_episode shows it again.",
         args!({"episode_id": string()}, "episode_id"),
         ToolEffect::Edits,
-        |memory, args| remind_tool_calls::delete_node(memory, args, "episode_id"),
+        |memory, args| {
+            remind_tool_calls::delete_node(memory, args, ("episode_id", NodeType::Episode))
+        },
     ),
     tool(
         "delete_topic",
@@ -191,14 +196,18 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         "Shows a deleted concept again.",
         args!({"concept_id": string()}, "concept_id"),
         ToolEffect::Edits,
-        |memory, args| remind_tool_calls::restore_node(memory, args, "concept_id"),
+        |memory, args| {
+            remind_tool_calls::restore_node(memory, args, ("concept_id", NodeType::Concept))
+        },
     ),
     tool(
         "restore_episode",
         "Shows a deleted episode again.",
         args!({"episode_id": string()}, "episode_id"),
         ToolEffect::Edits,
-        |memory, args| remind_tool_calls::restore_node(memory, args, "episode_id"),
+        |memory, args| {
+            remind_tool_calls::restore_node(memory, args, ("episode_id", NodeType::Episode))
+        },
     ),
     tool(
         "stats",

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{EDGES_MAX, aliases, concept_line, entity_name, last_written, unknown};
+use super::{EDGES_MAX, aliases, concept_line, entity_name, last_written};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::deletion_mark::marked_if_deleted;
-use crate::memory::knowledge::recall::find_entity;
+use crate::memory::knowledge::recall::{entity_of, node_of_type};
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
@@ -16,8 +16,7 @@ const FACTS_MAX: usize = 10_000;
 
 /// Returns a concept with its fields, facts, sources, evidence and edges both ways.
 pub(crate) fn concept_document(reader: &Reader, id: &str) -> KnowledgeResult<Value> {
-    let concept = reader.knowledge_by_id(id)?.filter(|it| it.node_type == NodeType::Concept);
-    let concept = concept.ok_or_else(|| unknown("concept", id))?;
+    let concept = node_of_type(reader, id, NodeType::Concept)?;
     if let Some(into) = concept.text("merged_into") {
         return Ok(json!({"id": concept.id, "merged_into": into}));
     }
@@ -52,7 +51,7 @@ pub(crate) fn concept_document(reader: &Reader, id: &str) -> KnowledgeResult<Val
 
 /// Returns an entity with its relations, episodes and concepts.
 pub(crate) fn entity_document(reader: &Reader, text: &str) -> KnowledgeResult<Value> {
-    let entity = find_entity(reader, text)?.ok_or_else(|| unknown("entity", text))?;
+    let entity = entity_of(reader, text)?;
     if let Some(into) = entity.text("merged_into") {
         return Ok(json!({"id": entity.id, "merged_into": into}));
     }

@@ -10,7 +10,9 @@ use super::{
     EDGES_MAX, all_of, deleted_of, entity_name, last_written, mentioned, n_mentions, unknown,
 };
 use crate::memory::knowledge::arguments::KnowledgeResult;
-use crate::memory::knowledge::recall::{RecallRequest, find_entity, find_topic, recall};
+use crate::memory::knowledge::recall::{
+    RecallRequest, entity_of, find_topic, node_of_type, recall,
+};
 use crate::memory::knowledge::remind_export::record_time;
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
@@ -124,7 +126,7 @@ pub(crate) fn deleted_records(
 
 /// Returns whether a node of a type is there, and whether it is deleted.
 pub(crate) fn deletion_of(reader: &Reader, id: &str, node_type: NodeType) -> KnowledgeResult<bool> {
-    let row = reader.knowledge_by_id(id)?.filter(|it| it.node_type == node_type);
+    let row = Some(node_of_type(reader, id, node_type)?);
     let row = row.filter(|it| it.has("deleted") || !it.is_gone());
     Ok(row.ok_or_else(|| unknown(node_type.as_str(), id))?.has("deleted"))
 }
@@ -159,7 +161,7 @@ pub(crate) fn entity_records(
 
 /// Returns one entity with its relations, by `type:name`, a name or an id.
 pub(crate) fn entity_record(reader: &Reader, text: &str) -> KnowledgeResult<Value> {
-    let row = find_entity(reader, text)?.ok_or_else(|| unknown("entity", text))?;
+    let row = entity_of(reader, text)?;
     let mut record = entity(&row);
     let mut relations = Vec::new();
     let out = reader.typed_edges_from(&[row.key], EDGES_MAX)?;
@@ -309,7 +311,7 @@ fn topic_id(reader: &Reader, filter: &RecordPageRequest) -> KnowledgeResult<Opti
 }
 
 fn of_type(reader: &Reader, id: &str, node_type: NodeType) -> KnowledgeResult<KnowledgeRow> {
-    let row = reader.knowledge_by_id(id)?.filter(|it| it.node_type == node_type && !it.is_gone());
+    let row = Some(node_of_type(reader, id, node_type)?).filter(|it| !it.is_gone());
     row.ok_or_else(|| unknown(node_type.as_str(), id))
 }
 
@@ -353,7 +355,7 @@ fn context_of(source: &KnowledgeRow, link_type: &str, to: &str) -> Value {
 }
 
 fn mentioning(reader: &Reader, text: &str) -> KnowledgeResult<Vec<KnowledgeRow>> {
-    let entity = find_entity(reader, text)?.ok_or_else(|| unknown("entity", text))?;
+    let entity = entity_of(reader, text)?;
     let edges = reader.typed_edges_to(&[entity.key], EDGES_MAX)?;
     let keys: Vec<NodeKey> = edges.iter().map(|it| it.source).collect();
     let mut rows = reader.knowledge(&keys)?;

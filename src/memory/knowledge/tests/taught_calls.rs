@@ -64,3 +64,94 @@ fn consolidate_has_a_budget() {
     };
     assert!(shown(1_000) < shown(20_000));
 }
+
+impl Case {
+    /// One node of each kind that calls may name, by its kind.
+    fn of_all_kinds(&self) -> Vec<(&'static str, String)> {
+        let made = self.apply(json!([
+            {"op": "concept", "title": "Mending", "summary": "It helps."},
+            {"op": "remember", "content": "Ana mended it.", "topic": "Repairs"},
+            {"op": "entity", "name": "Redis", "type": "tool"},
+            {"op": "fact", "text": "Its port is 1.", "subject": "Redis", "attribute": "port"},
+            {"op": "topic", "name": "Repairs"},
+        ]));
+        let kinds = ["concept", "episode", "entity", "fact", "topic"];
+        kinds.into_iter().enumerate().map(|(nth, it)| (it, id(&made, nth))).collect()
+    }
+
+    #[track_caller]
+    fn refuses(&self, call: Call, args: Value) -> String {
+        let before = self.memory.stats().unwrap().text;
+        let error = call(&self.memory, args.as_object().unwrap()).unwrap_err();
+        assert_eq!(self.memory.stats().unwrap().text, before, "an error writes nothing");
+        error.message
+    }
+}
+
+#[test]
+fn calls_take_ids_of_their_own_kind_and_say_what_takes_others() {
+    use crate::model::tree::NodeType;
+    let case = Case::new();
+    let doors: [(&str, &str, Call); 6] = [
+        ("episode", "delete", |memory, args| {
+            remind_tool_calls::delete_node(memory, args, ("episode_id", NodeType::Episode))
+        }),
+        ("concept", "delete", |memory, args| {
+            remind_tool_calls::delete_node(memory, args, ("concept_id", NodeType::Concept))
+        }),
+        ("episode", "restore", |memory, args| {
+            remind_tool_calls::restore_node(memory, args, ("episode_id", NodeType::Episode))
+        }),
+        ("concept", "restore", |memory, args| {
+            remind_tool_calls::restore_node(memory, args, ("concept_id", NodeType::Concept))
+        }),
+        ("episode", "update", remind_tool_calls::update_episode),
+        ("concept", "update", remind_tool_calls::update_concept),
+    ];
+    for (kind, node) in case.of_all_kinds() {
+        for (own, verb, door) in doors.iter().filter(|it| it.0 != kind) {
+            let mut args = json!({format!("{own}_id"): node});
+            if *verb == "update" {
+                args["title"] = "Other".into();
+            }
+            let why = case.refuses(*door, args);
+            assert!(
+                why.contains(&format!("`{node}`")) && why.contains(kind),
+                "{verb} {own}: {why}"
+            );
+            if ["episode", "concept"].contains(&kind) {
+                assert!(why.contains(&format!("`{verb}_{kind}` takes it")), "{why}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_entity_is_inspected_by_the_id_of_an_entity() {
+    let case = Case::new();
+    for (kind, node) in case.of_all_kinds() {
+        let read = case.memory.read(|reader| entity_document(reader, &node));
+        let record = case.memory.read(|reader| entity_record(reader, &node));
+        assert_eq!((read.is_ok(), record.is_ok()), (kind == "entity", kind == "entity"), "{kind}");
+        if kind == "concept" {
+            let why = case.refuses(remind_tool_calls::inspect_entity, json!({"entity_id": node}));
+            assert!(why.contains("`inspect` shows it"), "{why}");
+        }
+    }
+}
+
+#[test]
+fn topics_and_entities_are_not_made_of_the_ids_of_other_nodes() {
+    let case = Case::new();
+    for (kind, node) in case.of_all_kinds() {
+        let args = |key: &str, value: Value| json!({"content": "It was late.", key: value});
+        if kind != "topic" {
+            let why = format!("`topic` names `{node}`, whose type is {kind}");
+            case.refused(args("topic", json!(node)), &why);
+        }
+        if kind != "entity" {
+            let why = format!("`entities` names `{node}`, whose type is {kind}");
+            case.refused(args("entities", json!([node])), &why);
+        }
+    }
+}
