@@ -60,8 +60,8 @@ pub(super) fn close(
     Ok(holds_on)
 }
 
-/// Opens a conflict between nodes, or adds them to one that is open between some of them. Facts
-/// are contested but for low severity.
+/// Opens a conflict between nodes, or adds them to one that is open about the same. Facts are
+/// contested but for low severity.
 pub(super) fn open_conflict(
     batch: &mut Batch<'_>,
     between: &mut [StoredKnowledgeNode],
@@ -72,7 +72,11 @@ pub(super) fn open_conflict(
     let mut known = None;
     for node in &*between {
         let conflicts = open_conflicts_of(batch, node.id())?;
-        known = known.or(conflicts.into_iter().find(|it| it.text("severity") == Some(severity)));
+        for conflict in conflicts.into_iter().filter(|it| it.text("severity") == Some(severity)) {
+            if known.is_none() && is_about(batch, &conflict, between)? {
+                known = Some(conflict);
+            }
+        }
     }
     let links: Vec<Value> = between.iter().map(|it| edge(DISPUTES, it.id(), 1.0, None)).collect();
     let id = match known {
@@ -111,6 +115,36 @@ pub(super) fn open_conflict(
         }
     }
     Ok(id)
+}
+
+/// Returns whether nodes belong to a conflict: it has them, or its facts have their terms. One that
+/// somebody opened between other facts is of these alone, since its end closes all but the winner.
+fn is_about(
+    batch: &Batch<'_>,
+    conflict: &StoredKnowledgeNode,
+    nodes: &[StoredKnowledgeNode],
+) -> Result<bool, MemoryError> {
+    let known = statements_of(batch, conflict)?;
+    let is_there = |it: &StoredKnowledgeNode| known.iter().any(|there| there.id() == it.id());
+    let is_of_terms = |it: &StoredKnowledgeNode| nodes.iter().all(|node| have_same_terms(it, node));
+    Ok(nodes.iter().all(is_there) || known.iter().all(is_of_terms))
+}
+
+/// Returns whether two nodes are no facts, or facts about one subject and attribute. One without an
+/// attribute has the terms of every fact of its subject.
+fn have_same_terms(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) -> bool {
+    if ![a, b].iter().all(|it| it.is_a(NodeType::Fact)) {
+        return true;
+    }
+    if ![a, b].iter().all(|it| it.has("attribute")) {
+        return a.record.place.parent == b.record.place.parent;
+    }
+    fn keys(fact: &StoredKnowledgeNode) -> Vec<&str> {
+        let names = fact.fields.get("names").and_then(Value::as_array).into_iter().flatten();
+        names.filter_map(Value::as_str).chain(fact.text("key")).collect()
+    }
+    let of_b = keys(b);
+    keys(a).iter().any(|it| of_b.contains(it))
 }
 
 /// Returns whether a node is a conflict that nobody and nothing has ended.

@@ -11,11 +11,16 @@ use crate::store::Batch;
 /// Types of nodes that are of a topic.
 const MEMBERS: [NodeType; 3] = [NodeType::Episode, NodeType::Concept, NodeType::Chunk];
 
-/// Returns how many episodes are of a topic, without those that are hidden.
+/// Returns whether a node is still of its topic: neither deleted nor merged into another one.
+pub(super) fn is_member(node: &StoredKnowledgeNode) -> bool {
+    !node.has("deleted") && !node.has("merged_into")
+}
+
+/// Returns how many episodes are of a topic, without those that are deleted.
 pub(crate) fn n_episodes_of(batch: &Batch<'_>, topic: NodeId) -> Result<usize, MemoryError> {
     let episodes = batch.with_facet(NodeType::Episode, "topic", &topic.to_string())?;
     let episodes = StoredKnowledgeNode::all(episodes)?;
-    Ok(episodes.iter().filter(|it| !it.is_hidden()).count())
+    Ok(episodes.iter().filter(|it| is_member(it)).count())
 }
 
 /// Takes everything out of a topic.

@@ -3,15 +3,17 @@
 use serde_json::{Map, Value};
 
 use super::OperationOutcome;
-use super::concepts::merge_one;
+use super::concepts::{merge_one, place_in_topic};
 use super::processed_and_pinned::id;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_application_state::ChangesetContext;
 use crate::memory::knowledge::contradicting_facts::{FactSubject, subject_of_cluster};
-use crate::memory::knowledge::entity_resolution::{named_as, present_one};
+use crate::memory::knowledge::entity_resolution::{
+    known_topic, named_as, present_one, topic_field,
+};
 use crate::memory::knowledge::fact_of_episode::fact_stated_alone;
-use crate::memory::knowledge::node_writes::{StoredKnowledgeNode, set_fields};
-use crate::memory::knowledge::topic_member_release::n_episodes_of;
+use crate::memory::knowledge::node_writes::{StoredKnowledgeNode, find_node, set_fields};
+use crate::memory::knowledge::topic_member_release::{is_member, n_episodes_of};
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 
@@ -40,7 +42,7 @@ pub(super) fn delete(
     let field = hidden_by(&node, given)?;
     if node.is_a(NodeType::Topic) {
         let below = StoredKnowledgeNode::all(batch.children_of(node.record.key)?)?;
-        let n_concepts = below.iter().filter(|it| !it.is_hidden()).count();
+        let n_concepts = below.iter().filter(|it| is_member(it)).count();
         let n_episodes = n_episodes_of(batch, node.id())?;
         if 0 < n_concepts + n_episodes {
             let why = format!(
@@ -87,6 +89,7 @@ pub(super) fn restore(
     let (deleted_at, now) = (node.time("updated_at"), changeset.now);
     let show = |it: &mut Map<String, Value>| drop(it.shift_remove(field));
     set_fields(batch, &mut node, show, now)?;
+    restore_topic(changeset, batch, &mut node)?;
     for mut fact in facts_of(batch, &node)? {
         if fact.has(field) && fact.time("updated_at") == deleted_at {
             set_fields(batch, &mut fact, show, now)?;
@@ -97,6 +100,26 @@ pub(super) fn restore(
         return Ok(OperationOutcome::of(other.id()));
     }
     Ok(OperationOutcome::of(node.id()))
+}
+
+/// Shows the deleted topic of a restored node again. Where another topic has its name by now, the
+/// node goes there.
+fn restore_topic(
+    changeset: &ChangesetContext<'_>,
+    batch: &mut Batch<'_>,
+    node: &mut StoredKnowledgeNode,
+) -> KnowledgeResult<()> {
+    let topic = node.text("topic").map(|it| find_node(batch, it)).transpose()?.flatten();
+    let Some(mut topic) = topic.filter(|it| it.has("deleted")) else { return Ok(()) };
+    let Some(other) = known_topic(batch, topic.title())? else {
+        let show = |it: &mut Map<String, Value>| drop(it.shift_remove("deleted"));
+        return Ok(set_fields(batch, &mut topic, show, changeset.now).map(drop)?);
+    };
+    let of_other = |it: &mut Map<String, Value>| {
+        it.insert("topic".to_owned(), topic_field(Some(&other)));
+    };
+    set_fields(batch, node, of_other, changeset.now)?;
+    place_in_topic(batch, node, Some(&other))
 }
 
 /// Returns what took the place of a deleted node: topics and entities of its names, and the

@@ -312,3 +312,26 @@ fn facts_whose_conflict_is_forgotten_are_in_one_that_is_there() {
     assert_eq!(case.field(&id(&done, 0), "contested"), Value::Null, "nobody says so any more");
     crate::maintenance::doctor::assert_healthy(&case.folder.path().join("memory.db"));
 }
+
+#[test]
+fn a_conflict_that_somebody_opened_between_subjects_is_joined_by_no_other_statement() {
+    let case = Case::new();
+    let fact = |subject: &str, text: &str, name: &str| {
+        json!({
+            "op": "fact", "text": text, "subject": subject, "attribute": "port", "as": name,
+        })
+    };
+    let made = case.apply(json!([
+        fact("cache", "The cache has port 1.", "a"),
+        fact("gateway", "The gateway has port 2.", "b"),
+        {"op": "conflict", "a": "$a", "b": "$b", "note": "One host, one range."},
+    ]));
+    let [cache, gateway, by_hand] = [0, 1, 2].map(|nth| id(&made, nth));
+    let later = case.apply(json!([fact("cache", "The cache has port 9.", "c")]));
+    let (winner, conflict) = (id(&later, 0), &later["results"][0]["conflict"]);
+    assert_ne!(*conflict, json!(by_hand));
+    case.apply(json!([{"op": "resolve", "id": conflict, "winner": winner}]));
+    assert_eq!(case.field(&cache, "superseded_by"), json!(winner));
+    assert_eq!(case.field(&gateway, "superseded_by"), Value::Null);
+    case.check_settled(&by_hand, Some(&gateway), &[&gateway]);
+}

@@ -93,3 +93,56 @@ fn spellings_of_a_name_are_one_topic() {
     let topics = [("Night work", "night-work"), ("Cafe\u{301}", "caf\u{e9}")];
     assert_eq!(case.topics(), topics.map(|(name, slug)| (name.to_owned(), slug.to_owned())));
 }
+
+impl Case {
+    /// A topic with a concept; returns their ids.
+    fn topic_with_concept(&self) -> [String; 2] {
+        let made = self.apply(json!([
+            {"op": "topic", "name": "Pay", "as": "t"},
+            {"op": "concept", "title": "Old way", "summary": "Cash is paid.", "topic": "$t"},
+        ]));
+        [0, 1].map(|nth| id(&made, nth))
+    }
+}
+
+#[test]
+fn a_topic_keeps_its_superseded_concepts_from_being_deleted_with_it() {
+    let case = Case::new();
+    let [topic, old] = case.topic_with_concept();
+    case.apply(json!([
+        {"op": "concept", "title": "New way", "summary": "Cards pay.", "as": "new"},
+        {"op": "supersede", "old": old, "new": "$new"},
+    ]));
+    let delete = json!({"operations": [{"op": "delete", "id": topic}]});
+    let refused = MemoryError::from(case.try_apply(delete.clone()).unwrap_err());
+    assert!(refused.message.contains("1 concepts and 0 episodes"), "{refused:?}");
+    case.apply(json!([{"op": "update", "id": old, "topic": ""}]));
+    case.try_apply(delete).unwrap();
+}
+
+#[test]
+fn a_deleted_topic_comes_back_with_what_was_in_it() {
+    let case = Case::new();
+    let [topic, concept] = case.topic_with_concept();
+    case.apply(json!([{"op": "delete", "id": concept}, {"op": "delete", "id": topic}]));
+    assert_eq!(case.topics(), []);
+    case.apply(json!([{"op": "restore", "id": concept}]));
+    assert_eq!(case.topics(), [("Pay".to_owned(), "pay".to_owned())]);
+    assert_eq!(case.texts_of("Pay"), ["Cash is paid."]);
+}
+
+#[test]
+fn a_restored_concept_goes_to_the_topic_that_has_the_name_by_now() {
+    let case = Case::new();
+    let [topic, concept] = case.topic_with_concept();
+    case.apply(json!([
+        {"op": "delete", "id": concept}, {"op": "delete", "id": topic},
+        {"op": "topic", "name": "Pay"},
+    ]));
+    case.apply(json!([{"op": "restore", "id": concept}]));
+    assert_eq!(case.topics().len(), 1);
+    assert_eq!(case.texts_of("Pay"), ["Cash is paid."]);
+    let deleted = case.field(&topic, "deleted");
+    assert_eq!(deleted, true);
+    crate::maintenance::doctor::assert_healthy(&case.folder.path().join("memory.db"));
+}
