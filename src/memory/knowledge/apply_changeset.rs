@@ -299,6 +299,10 @@ fn shown(
         if let Some(name) = operation.get("as") {
             result["as"] = name.clone();
         }
+        if !outcome.named.is_empty() {
+            let part = |(name, id): &(String, NodeId)| json!({"as": name, "id": id.to_string()});
+            result["parts"] = outcome.named.iter().map(part).collect();
+        }
         if let Some(id) = &outcome.conflict {
             result["conflict"] = id.as_str().into();
         }

@@ -137,12 +137,16 @@ impl OperationOutcome {
 
     /// Returns it as a receipt keeps it.
     pub(super) fn to_receipt(&self) -> Value {
-        json!([self.id, self.fact, self.conflict, self.collisions])
+        let named = self.named.iter().map(|(name, id)| json!([name, id.to_string()]));
+        let named: Vec<Value> = named.collect();
+        json!([self.id, self.fact, self.conflict, self.collisions, named])
     }
 
     pub(super) fn of_receipt(value: &Value) -> OperationOutcome {
         let text = |it: &Value| it.as_str().map(str::to_owned);
+        let named = |it: &Value| Some((text(&it[0])?, NodeId::parse(it[1].as_str()?)?));
         OperationOutcome {
+            named: value[4].as_array().into_iter().flatten().filter_map(named).collect(),
             id: text(&value[0]),
             fact: text(&value[1]),
             conflict: text(&value[2]),

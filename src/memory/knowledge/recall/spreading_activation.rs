@@ -210,7 +210,11 @@ impl RecallContext<'_> {
             .partition(|it| self.is_superseded(&it.row) || is_merged(&it.row));
         for mut old in replaced {
             let Some(row) = self.replacement_of(&old.row)? else { continue };
-            let what = if is_merged(&old.row) { "took in" } else { "replaces" };
+            let what = match is_merged(&old.row) {
+                true if self.is_divided(&old.row)? => "has a part of",
+                true => "took in",
+                false => "replaces",
+            };
             let why = format!("{what} {:?}, which has {}", old.row.title(), old.why.text());
             reached.retain(|it| it.row.key != row.key);
             match kept.iter_mut().find(|it| it.row.key == row.key) {
@@ -231,6 +235,14 @@ impl RecallContext<'_> {
         kept.retain(|it| self.is_shown(&it.row));
         *seeds = kept;
         Ok(())
+    }
+
+    /// Returns whether several concepts have what a merged one had: the one that took it in was
+    /// split.
+    fn is_divided(&self, row: &KnowledgeRow) -> KnowledgeResult<bool> {
+        let mut edges = self.reader.typed_edges_to_few(&[row.key], SAME_MAX, EDGES_MAX)?;
+        edges.retain(|it| it.link_type == "derived_from");
+        Ok(1 < edges.len())
     }
 
     /// Returns the fact that stands at the time of the answer for one that does not, if one does.

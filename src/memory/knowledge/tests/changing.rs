@@ -422,3 +422,40 @@ fn what_a_former_text_named_is_not_made_again() {
     ]));
     assert_eq!(entities(), json!([]));
 }
+
+#[test]
+fn a_split_answers_with_the_ids_of_its_parts() {
+    let case = Case::new();
+    let operations = json!([
+        {"op": "concept", "as": "whole", "title": "Retries", "summary": "Both."},
+        {"op": "split", "id": "$whole", "assign": {}, "into": [
+            {"as": "one", "title": "Retry reads", "summary": "Reads."},
+            {"as": "two", "title": "Retry writes", "summary": "Writes."},
+        ]},
+    ]);
+    let request = json!({"operations": operations, "key": "split-1"});
+    let done = case.try_apply(request.clone()).unwrap();
+    let parts = done["results"][1]["parts"].as_array().unwrap();
+    let titles: Vec<Value> =
+        parts.iter().map(|it| case.field(it["id"].as_str().unwrap(), "title")).collect();
+    assert_eq!(titles, [json!("Retry reads"), json!("Retry writes")]);
+    assert_eq!((&parts[0]["as"], &parts[1]["as"]), (&json!("one"), &json!("two")));
+    let again = case.try_apply(request).unwrap();
+    assert_eq!(again["results"], done["results"], "a receipt keeps them");
+}
+
+#[test]
+fn no_part_took_in_what_was_merged_before_the_split() {
+    let case = Case::new();
+    case.apply(json!([
+        {"op": "concept", "as": "from", "title": "Boats sink", "summary": "In storms."},
+        {"op": "concept", "as": "into", "title": "Ships", "summary": "They go down."},
+        {"op": "merge", "from": ["$from"], "into": "$into"},
+        {"op": "split", "id": "$into", "assign": {}, "into": [
+            {"as": "one", "title": "Ferries", "summary": "F."},
+            {"as": "two", "title": "Tankers", "summary": "T."},
+        ]},
+    ]));
+    let why = case.recall(json!({"query": "boats sink in storms"}))["items"][0]["why"].clone();
+    assert!(why.as_str().unwrap().starts_with("has a part of \"Boats sink\""), "{why}");
+}
