@@ -12,9 +12,10 @@ use crate::mcp::{
     CallContext, ClientCapability, ElicitResult, HandlerError, ServerRequest, ServerRequestError,
 };
 use crate::memory::Memory;
-use crate::memory::knowledge::consolidate::{has_episodes, with_failure};
-use crate::memory::knowledge::{ApplyRequest, ConsolidateRequest};
+use crate::memory::knowledge::consolidate::{DECIDED, has_episodes, with_failure};
+use crate::memory::knowledge::{ApplyRequest, ConsolidateRequest, conflict_document};
 use crate::memory::typed::MemoryError;
+use crate::model::kind_specs::knowledge::CONFLICT_STATES;
 
 /// The key of the question to a person.
 const WINNER: &str = "winner";
@@ -35,35 +36,45 @@ pub(super) fn consolidate(
 ) -> Result<Value, HandlerError> {
     let request = ConsolidateRequest::parse(args)?;
     let settings = memory.workspace().config.consolidation;
-    let sheet = memory.worksheet(&request)?;
-    let settled = match settings.elicitation {
+    let mut sheet = memory.worksheet(&request)?;
+    let mut decision = match settings.elicitation {
         true => ask_person(call, &sheet)?,
         false => None,
     };
+    if let Some(decision) = &decision {
+        decision.note_in(&mut sheet);
+    }
     let is_sampled = settings.sampling
         && memory.providers().completion.is_none()
         && call.client_can(ClientCapability::Sampling)
         && has_episodes(&sheet);
     let answer = if is_sampled { Some(ask_model(memory, call, &sheet)?) } else { None };
     // From here on the memory changes.
-    let resolved = settled.map(|it| resolve(memory, &it)).transpose()?;
-    let mut answer = match answer {
+    if decision.as_ref().is_some_and(|it| !it.is_open(memory)) {
+        // Somebody else has ended the conflict meanwhile.
+        decision = None;
+        sheet[DECIDED] = Value::Null;
+    }
+    let by_model = answer.map(|answer| {
+        let text = answer?;
+        let report = memory.consolidate_sheet(&sheet, CLIENT_MODEL, &|_| Ok(text.clone()));
+        report.map_err(|why| why.to_string())
+    });
+    if let (None | Some(Err(_)), Some(decision)) = (&by_model, &decision) {
+        memory.apply(&ApplyRequest::parse(&decision.changeset())?).map_err(MemoryError::from)?;
+    }
+    let mut answer = match by_model {
         None => {
             let pause = |wait: Duration| {
                 matches!(call.cancelled().recv_timeout(wait), Err(RecvTimeoutError::Disconnected))
             };
             memory.consolidate(&request, &pause)?
         }
-        Some(Err(why)) => with_failure(sheet, CLIENT_MODEL, &why),
-        Some(Ok(text)) => {
-            match memory.consolidate_sheet(&sheet, CLIENT_MODEL, &|_| Ok(text.clone())) {
-                Ok(report) => report,
-                Err(why) => with_failure(sheet, CLIENT_MODEL, &why),
-            }
-        }
+        Some(Ok(report)) => report,
+        Some(Err(why)) => with_failure(memory.worksheet(&request)?, CLIENT_MODEL, &why),
     };
-    if let Some(resolved) = resolved {
-        answer["resolved"] = resolved;
+    if let Some(ConflictDecision { conflict, winner }) = decision {
+        answer["resolved"] = json!({"id": conflict, "winner": winner});
     }
     Ok(answer)
 }
@@ -72,6 +83,31 @@ pub(super) fn consolidate(
 struct ConflictDecision {
     conflict: String,
     winner: String,
+}
+
+impl ConflictDecision {
+    /// Returns the operation that ends the conflict.
+    fn operation(&self) -> Value {
+        let ConflictDecision { conflict, winner } = self;
+        json!({"op": "resolve", "id": conflict, "winner": winner, "note": "said by the user"})
+    }
+
+    fn changeset(&self) -> Map<String, Value> {
+        Map::from_iter([("operations".to_owned(), json!([self.operation()]))])
+    }
+
+    /// Takes the conflict out of what a worksheet asks, and has its answer end the conflict.
+    fn note_in(&self, sheet: &mut Value) {
+        if let Some(conflicts) = sheet["conflicts"].as_array_mut() {
+            conflicts.retain(|it| it["id"] != self.conflict.as_str());
+        }
+        sheet[DECIDED] = self.operation();
+    }
+
+    fn is_open(&self, memory: &Memory) -> bool {
+        let conflict = memory.read(|reader| conflict_document(reader, &self.conflict));
+        conflict.is_ok_and(|it| it["status"] == CONFLICT_STATES[0])
+    }
 }
 
 /// Asks a person which of two facts is right, if the client can and two contradict.
@@ -101,15 +137,6 @@ fn ask_person(call: &CallContext, sheet: &Value) -> Result<Option<ConflictDecisi
         return Ok(is_fact.then(|| ConflictDecision { conflict: text(&conflict["id"]), winner }));
     }
     Ok(None)
-}
-
-fn resolve(memory: &Memory, settled: &ConflictDecision) -> Result<Value, MemoryError> {
-    let ConflictDecision { conflict, winner } = settled;
-    let resolve =
-        json!({"op": "resolve", "id": conflict, "winner": winner, "note": "said by the user"});
-    let request = Map::from_iter([("operations".to_owned(), json!([resolve]))]);
-    memory.apply(&ApplyRequest::parse(&request)?)?;
-    Ok(json!({"id": conflict, "winner": winner}))
 }
 
 /// Asks a client's model. The inner error is for the worksheet's reader; the outer ends the call.

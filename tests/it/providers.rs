@@ -269,6 +269,56 @@ fn a_clients_model_and_its_user_are_asked_where_the_settings_allow_it() {
     folder.assert_healthy("m.db");
 }
 
+/// Has a person decide a conflict and a client's model write an answer; returns what comes of it,
+/// the fact that the person chose, and the worksheet before.
+fn decided(answer: impl Fn(&Value) -> Value) -> (Value, Value, Value) {
+    let folder = disputed();
+    set(&folder, &json!({"consolidation": {"sampling": true, "elicitation": true}}));
+    let mut client = Client::start(&folder, &["--db", "m.db"]);
+    client.ask(
+        "initialize",
+        json!({"protocolVersion": "2025-11-25",
+            "capabilities": {"sampling": {}, "elicitation": {}}}),
+    );
+    let sheet = folder.ok(["consolidate", "--worksheet", "--force", "--json", "--db", "m.db"]);
+    let sheet: Value = serde_json::from_str(&sheet).unwrap();
+    let fact = sheet["conflicts"][0]["facts"][1]["id"].clone();
+    let accepted = json!({"action": "accept", "content": {"winner": fact}});
+    let written = json!({"role": "assistant", "model": "m",
+        "content": {"type": "text", "text": answer(&sheet).to_string()}});
+    let (report, _) = asked(
+        &mut client,
+        &[("elicitation/create", accepted), ("sampling/createMessage", written)],
+    );
+    client.end();
+    assert_eq!(folder.run(["conflicts", "--db", "m.db"]).code, Some(1), "none is open");
+    folder.assert_healthy("m.db");
+    (report, fact, sheet)
+}
+
+#[test]
+fn what_a_person_decides_goes_before_what_a_model_answers() {
+    let (report, fact, _) = decided(|sheet| {
+        let conflict = &sheet["conflicts"][0];
+        json!([
+            {"op": "concept", "title": "Cold caches", "summary": "Slow."},
+            {"op": "resolve", "id": conflict["id"], "winner": conflict["facts"][0]["id"]},
+        ])
+    });
+    assert_eq!(report["by"], "the client's model", "{report}");
+    assert_eq!(report["resolved"]["winner"], fact);
+    assert_eq!(report["pending"]["total"], 0);
+}
+
+#[test]
+fn a_worksheet_after_a_failure_is_of_the_memory_as_it_is_then() {
+    let (report, fact, before) = decided(|_| json!([{"op": "nope"}]));
+    assert_eq!(report["resolved"]["winner"], fact, "{report}");
+    assert_eq!(report["conflicts"], json!([]));
+    assert!(before["base"].as_i64() < report["base"].as_i64(), "{report}");
+    assert!(report["note"].as_str().unwrap().contains("`nope`"), "{report}");
+}
+
 #[test]
 fn a_modern_client_answers_by_asking_again() {
     let folder = disputed();
