@@ -95,13 +95,14 @@ fn apply(
     context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let KnowledgeArgs { mut arguments, input, db, is_json, .. } = args;
-    let operations = read_changeset(&input)?;
+    let (unit, operations) = read_changeset(&input)?;
     if operations.is_empty() {
         let what = "the changeset has no operation; `remindb review` shows which there are, and \
                     `remindb help apply` how they are written";
         return Err(CommandError::Because(what.to_owned()));
     }
-    let lines: Vec<usize> = operations.iter().map(|it| it.0).collect();
+    let numbers: Vec<usize> = operations.iter().map(|it| it.0).collect();
+    let place = |op: usize| format!("{unit} {}", numbers.get(op).copied().unwrap_or(op));
     let operations: Vec<Map<String, Value>> = operations.into_iter().map(|it| it.1).collect();
     arguments.insert("operations".to_owned(), operations.into());
     let request = ApplyRequest::parse(&arguments).map_err(because)?;
@@ -120,12 +121,8 @@ fn apply(
             let told = match error.operations() {
                 [] => MemoryError::from(error.clone()).message,
                 errors => {
-                    let line = |op: usize| lines.get(op).copied().unwrap_or(op + 1);
-                    let told: Vec<String> = errors
-                        .iter()
-                        .map(|it| format!("line {}: {}", line(it.op), it.message))
-                        .collect();
-                    format!("{}; nothing was applied", told.join("\n"))
+                    let told = errors.iter().map(|it| format!("{}: {}", place(it.op), it.message));
+                    format!("{}; nothing was applied", told.collect::<Vec<_>>().join("\n"))
                 }
             };
             return Err(CommandError::Because(told));
@@ -145,27 +142,30 @@ fn apply(
     context.say(what)?;
     for (nth, result) in answer["results"].as_array().into_iter().flatten().enumerate() {
         if let Some(id) = result["id"].as_str() {
-            let line = lines.get(nth).copied().unwrap_or(nth + 1);
             let op = result["op"].as_str().unwrap_or_default();
-            context.say(format_args!("  line {line}: {op} {id}\n"))?;
+            context.say(format_args!("  {}: {op} {id}\n", place(nth)))?;
         }
     }
     Ok(CommandOutcome::Done)
 }
 
-/// Reads a changeset: lines, or the JSON of a list of operations.
-fn read_changeset(input: &KnowledgeTextSource) -> Result<Vec<NumberedOperation>, CommandError> {
+/// Reads a changeset of lines or JSON, with the unit of its numbers. Operations in JSON are counted
+/// from 0, as in the answers of `MemoryApply`.
+fn read_changeset(
+    input: &KnowledgeTextSource,
+) -> Result<(&'static str, Vec<NumberedOperation>), CommandError> {
     let text = read_input(input)?;
     if text.trim_start().starts_with('[') {
         let operations: Vec<Map<String, Value>> = serde_json::from_str(&text)
             .map_err(|error| CommandError::Because(format!("the changeset is no JSON: {error}")))?;
-        return Ok((1..).zip(operations).collect());
+        return Ok(("operation", (0..).zip(operations).collect()));
     }
-    parse_changeset(&text).map_err(|errors| {
+    let operations = parse_changeset(&text).map_err(|errors| {
         let told: Vec<String> =
             errors.iter().map(|it| format!("line {} {}", it.line, it.message)).collect();
         CommandError::Because(told.join("\n"))
-    })
+    })?;
+    Ok(("line", operations))
 }
 
 fn undo(
@@ -231,9 +231,11 @@ pub(super) fn remember(
     context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let request = knowledge::RememberRequest::parse(arguments).map_err(because)?;
-    // Before a memory is made for nothing.
-    request.check_kinds(&settings()?.kinds()).map_err(because)?;
     let db = database_to_make(db, None, context)?;
+    if !db.exists() {
+        // Before a memory is made for nothing; one that is there knows the kinds of its folder.
+        request.check_kinds(&settings()?.kinds()).map_err(because)?;
+    }
     let answer = open(&db, context)?.remember(request).map_err(because)?;
     if is_json {
         context.say_json(&answer)?;

@@ -95,6 +95,9 @@ impl HttpClient {
                         let why = "it leads elsewhere; set `url` to its final address";
                         ProviderError::Refused(format!("{said}: {why}"))
                     }
+                    401 | 403 if self.key.is_none() => ProviderError::Refused(format!(
+                        "{said}; no key was sent: name its place with `key_env` or `key_file`"
+                    )),
                     401 | 403 => ProviderError::Refused(format!("{said}; check its key")),
                     _ => ProviderError::Refused(said),
                 })

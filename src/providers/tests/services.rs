@@ -295,6 +295,16 @@ fn a_service_that_repeats_the_key_does_not_make_us_repeat_it() {
 }
 
 #[test]
+fn a_service_that_wants_a_key_is_told_of_as_one_that_got_none() {
+    let service = Service::plain(|_, _| Reply::Body(401, "{}".to_owned()));
+    let settings = ProviderSpec { url: Some(service.url()), ..settings(ProviderKind::Anthropic) };
+    let (job, key, certificates) = (ProviderJob::Completion, Ok(None), Ok(None));
+    let without = ProviderClient::new(ProviderConfig { job, settings, key, certificates }).unwrap();
+    let error = without.complete(&prompt("What?"), &at_once).unwrap_err().to_string();
+    assert!(error.contains("no key was sent: name its place with `key_env`"), "{error}");
+}
+
+#[test]
 fn reaching_a_service_makes_no_model_write() {
     for (kind, path) in [
         (ProviderKind::Anthropic, "GET /v1/models"),

@@ -104,3 +104,30 @@ fn no_socket_of_the_network_is_opened() {
     }
     client.end();
 }
+
+#[test]
+fn remembering_takes_the_kinds_of_the_folder_as_applying_does() {
+    let config = json!({"knowledge": {"episode_types": ["ritual"]}});
+    let folder = Folder::new()
+        .file("notes/a.md", "# A\n")
+        .file("notes/.remindb/config.json", config.to_string());
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    folder.ok(["remember", "--type", "ritual", "We sang.", "--db", "m.db"]);
+    let refused = folder.run(["remember", "--type", "rumour", "They sang.", "--db", "m.db"]);
+    assert!(refused.stderr.contains("`kind` must be"), "{}", refused.stderr);
+    folder.assert_healthy("m.db");
+}
+
+#[test]
+fn an_error_in_json_has_the_number_of_its_operation() {
+    let operations = json!([
+        {"op": "topic", "name": "Speed"}, {"op": "delete", "id": "nobody"},
+    ]);
+    let folder = Folder::new().file("bad.json", operations.to_string());
+    folder.ok(["remember", "We sang.", "--db", "m.db"]);
+    let bad = folder.run(["apply", "-f", "bad.json", "--db", "m.db"]);
+    assert_eq!(
+        bad.stderr,
+        "remindb: operation 1: `id` names `nobody`, which is no node; nothing was applied\n"
+    );
+}
