@@ -187,6 +187,19 @@ pub(super) fn find_entity(reader: &Reader, text: &str) -> KnowledgeResult<Option
     Ok(found.into_iter().next())
 }
 
+/// Returns the keys of an entity. A compiled file is also the entity that its path was before.
+pub(super) fn keys_of_entity(
+    reader: &Reader,
+    entity: &KnowledgeRow,
+) -> KnowledgeResult<Vec<NodeKey>> {
+    let mut keys = vec![entity.key];
+    if entity.fields.is_none() {
+        let before = all_with(reader, NodeType::Entity, "name", &name_key(entity.title()))?;
+        keys.extend(before.iter().map(|it| it.key));
+    }
+    Ok(keys)
+}
+
 /// Returns the nodes of a type that have a value under a key and are not gone, eldest first.
 fn all_with(
     reader: &Reader,

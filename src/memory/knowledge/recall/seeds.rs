@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::items::{ItemScore, RecallItem, RecallReason};
 use super::lexical_relevance::{LexicalMatches, QuestionTerms};
-use super::{FLOOR, RecallContext, is_merged};
+use super::{FLOOR, RecallContext, is_merged, keys_of_entity};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::model::tree::NodeType;
 use crate::query::nearest_meeting;
@@ -252,7 +252,8 @@ impl RecallContext<'_> {
     fn mentioning(&self) -> KnowledgeResult<Option<BTreeSet<NodeKey>>> {
         let Some(entity) = &self.entity else { return Ok(None) };
         let mut all = BTreeSet::new();
-        let direct = self.reader.typed_edges_to(&[entity.key], PLACE_MAX * 10)?;
+        let keys = keys_of_entity(self.reader, entity)?;
+        let direct = self.reader.typed_edges_to(&keys, PLACE_MAX * 10)?;
         let direct: Vec<NodeKey> = direct.into_iter().map(|it| it.source).collect();
         let mut facts = Vec::new();
         for row in self.reader.knowledge(&direct)?.into_iter().filter(|it| !it.has("deleted")) {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{EDGES_MAX, aliases, concept_line, entity_name, last_written};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::deletion_mark::marked_if_deleted;
-use crate::memory::knowledge::recall::{entity_of, node_of_type};
+use crate::memory::knowledge::recall::{entity_of, keys_of_entity, node_of_type};
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
@@ -31,7 +31,7 @@ pub(crate) fn concept_document(reader: &Reader, id: &str) -> KnowledgeResult<Val
     let line = |it: &KnowledgeRow| fact_line(it, contested.contains(&it.key));
     let facts: Vec<Value> = facts.iter().map(line).collect();
     document.insert("facts".to_owned(), facts.into());
-    let (to, from) = ends(reader, concept.key)?;
+    let (to, from) = ends(reader, &[concept.key])?;
     let (mut sources, mut evidence, mut links_in) = (Vec::new(), Vec::new(), Vec::new());
     for (edge, row) in &to {
         match (row.node_type, edge.link_type.as_str()) {
@@ -55,7 +55,7 @@ pub(crate) fn entity_document(reader: &Reader, text: &str) -> KnowledgeResult<Va
     if let Some(into) = entity.text("merged_into") {
         return Ok(json!({"id": entity.id, "merged_into": into}));
     }
-    let (to, from) = ends(reader, entity.key)?;
+    let (to, from) = ends(reader, &keys_of_entity(reader, &entity)?)?;
     let (mut relations, mut episodes, mut concepts) = (Vec::new(), Vec::new(), Vec::new());
     for (edge, row) in &to {
         match row.node_type {
@@ -85,8 +85,11 @@ pub(crate) fn entity_document(reader: &Reader, text: &str) -> KnowledgeResult<Va
 /// An edge with the node at its other end.
 type EdgeWithNode = (TypedEdge, KnowledgeRow);
 
-/// Returns the edges that lead to a node and those that begin at it, without nodes that are gone.
-fn ends(reader: &Reader, key: NodeKey) -> KnowledgeResult<(Vec<EdgeWithNode>, Vec<EdgeWithNode>)> {
+/// Returns the edges that lead to nodes and those that begin at them, without nodes that are gone.
+fn ends(
+    reader: &Reader,
+    keys: &[NodeKey],
+) -> KnowledgeResult<(Vec<EdgeWithNode>, Vec<EdgeWithNode>)> {
     let with_rows = |edges: Vec<TypedEdge>,
                      other: fn(&TypedEdge) -> NodeKey|
      -> KnowledgeResult<_> {
@@ -98,8 +101,8 @@ fn ends(reader: &Reader, key: NodeKey) -> KnowledgeResult<(Vec<EdgeWithNode>, Ve
         };
         Ok(edges.into_iter().filter_map(end).collect::<Vec<EdgeWithNode>>())
     };
-    let to = with_rows(reader.typed_edges_to(&[key], EDGES_MAX)?, |it| it.source)?;
-    let from = with_rows(reader.typed_edges_from(&[key], EDGES_MAX)?, |it| it.target)?;
+    let to = with_rows(reader.typed_edges_to(keys, EDGES_MAX)?, |it| it.source)?;
+    let from = with_rows(reader.typed_edges_from(keys, EDGES_MAX)?, |it| it.target)?;
     Ok((to, from))
 }
 

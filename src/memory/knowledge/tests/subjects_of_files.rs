@@ -86,6 +86,17 @@ fn a_file_is_recalled_and_read_by_its_path() {
 }
 
 #[test]
+fn a_file_that_is_compiled_later_has_what_mentioned_it_before() {
+    let case = Case::new();
+    let episode = case.remember(json!({"content": "The docs are stale: b/README.md"}));
+    case.compiles(&[("b/README.md", HEADING)]);
+    let recalled = case.recall(json!({"entity": "b/README.md"}));
+    assert_eq!(recalled["items"][0]["id"], json!(id(&episode, 0)));
+    let entity = case.memory.read(|reader| entity_document(reader, "b/README.md")).unwrap();
+    assert_eq!(entity["episodes"][0]["id"], json!(id(&episode, 0)));
+}
+
+#[test]
 fn a_part_of_a_file_has_the_path_before_its_line() {
     let case = Case::new();
     let text = "# One\n\n## Usage\n\nRun it.\n";
