@@ -6,6 +6,7 @@ pub(crate) mod compile;
 pub(crate) mod rollback;
 pub(crate) mod session_note;
 
+pub(crate) mod dry_run;
 mod edits;
 pub(crate) mod embedding;
 pub(crate) mod foreign_notes_import;

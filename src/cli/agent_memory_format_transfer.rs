@@ -8,11 +8,11 @@ use super::progress::ProgressLine;
 use super::{CommandContext, CommandError, CommandOutcome, typed_memory_output};
 use crate::ingest::scan;
 use crate::maintenance::transfer::{AtomicFolder, IfExists, TransferError};
+use crate::memory::dry_run::WriteOrDryRun;
 use crate::memory::typed::{
     ARCHIVE, ExportedFile, FILES, INDEX, LineDefaults, MemoryExportLayout, MemoryImportReport,
     read_lines,
 };
-use crate::store::IfMissing;
 use crate::store::reader::Reader;
 
 /// Memories whose lines are written at a time.
@@ -30,6 +30,7 @@ struct AgentMemoryJsonlFile {
 pub(super) fn import(
     folder: &Path,
     db: &Path,
+    mode: WriteOrDryRun,
     context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let files = found_in(folder)?;
@@ -46,13 +47,14 @@ pub(super) fn import(
         read_lines(&mut BufReader::new(opened), &file.shown, file.of, &mut lines)
             .map_err(|error| cannot_read(&file.shown, &error))?;
     }
-    let memory = typed_memory_output::open_to_write(db, IfMissing::Create, context)?;
+    let target = typed_memory_output::open_to_import(db, mode, context)?;
     let name = folder.canonicalize().ok();
     let name = name.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
     let progress = ProgressLine::new(context, "importing", "lines");
-    let imported = memory.import_memories(
+    let imported = target.memory().import_memories(
         lines,
         &format!("import:{name} of agent-memory"),
+        mode,
         &mut |n_done, n_all| {
             progress.note(n_done, n_all);
         },
@@ -66,12 +68,10 @@ pub(super) fn import(
     }
     let noun = if refused.len() == 1 { "line" } else { "lines" };
     let n_refused = refused.len();
-    let snapshot = snapshot.map_or("no snapshot".to_owned(), |it| format!("snapshot {it}"));
-    let db = db.display();
-    context.say(format_args!(
-        "imported: {n_added} added, {n_updated} updated, {n_unchanged} unchanged, {n_refused} bad \
-         {noun}, {snapshot}, to {db}\n"
-    ))?;
+    let counts = format!(
+        "{n_added} added, {n_updated} updated, {n_unchanged} unchanged, {n_refused} bad {noun}"
+    );
+    typed_memory_output::tell_import("", &counts, (mode, snapshot), db, context)?;
     if 0 < n_secrets {
         context.say(format_args!("secrets replaced by markers: {n_secrets}\n"))?;
     }

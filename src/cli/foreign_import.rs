@@ -14,10 +14,10 @@ use crate::ingest::foreign::{
 use crate::ingest::scan;
 use crate::maintenance::transfer::each_opencode_session;
 use crate::memory::Memory;
-use crate::memory::foreign_notes_import::{ForeignImportReport, WriteOrDryRun};
+use crate::memory::dry_run::WriteOrDryRun;
+use crate::memory::foreign_notes_import::ForeignImportReport;
 use crate::model::clock::Millis;
 use crate::query::render::to_one_line;
-use crate::store::IfMissing;
 
 /// Bytes of notes that are written at a time.
 const STEP_BYTES: usize = 32 * 1024 * 1024;
@@ -40,9 +40,6 @@ struct FoundFile {
     reader: Option<ForeignReader>,
 }
 
-/// The memory, where there is one: a dry run makes none.
-type MemoryUnlessDryRun = Option<Memory>;
-
 pub(super) fn import(
     source: &'static ImportableProgram,
     path: Option<PathBuf>,
@@ -61,10 +58,8 @@ pub(super) fn import(
         );
         return Err(CommandError::Because(why));
     }
-    let memory = match mode {
-        WriteOrDryRun::DryRun if !db.exists() => None,
-        _ => Some(typed_memory_output::open_to_write(db, IfMissing::Create, context)?),
-    };
+    let target = typed_memory_output::open_to_import(db, mode, context)?;
+    let memory = target.memory();
     let progress = ProgressLine::new(context, "importing", "files");
     let mut notes = NoteCollector::default();
     let mut sum = ForeignImportReport::default();
@@ -73,11 +68,11 @@ pub(super) fn import(
         read(source, file, &mut notes);
         let n_bytes: usize = notes.notes.iter().flat_map(|it| &it.texts).map(String::len).sum();
         if STEP_BYTES < n_bytes {
-            keep(&memory, source, &mut notes, mode, &mut sum)?;
+            keep(memory, source, &mut notes, mode, &mut sum)?;
         }
     }
     notes.finish();
-    keep(&memory, source, &mut notes, mode, &mut sum)?;
+    keep(memory, source, &mut notes, mode, &mut sum)?;
     progress.clear();
     for line in &notes.refused {
         // The import is done, even if this cannot be written.
@@ -108,17 +103,8 @@ fn report(
     };
     let counts =
         format!("{n_added} added, {n_updated} updated, {n_unchanged} unchanged{gone}{bad}");
-    let (name, db) = (source.name, db.display());
-    match mode {
-        WriteOrDryRun::DryRun => context.say(format_args!(
-            "would import notes of {name}: {counts}, to {db}; nothing was written\n"
-        ))?,
-        WriteOrDryRun::Write => {
-            let snapshot = snapshot.map_or("no snapshot".to_owned(), |it| format!("snapshot {it}"));
-            context
-                .say(format_args!("imported notes of {name}: {counts}, {snapshot}, to {db}\n"))?;
-        }
-    }
+    let of = format!(" notes of {}", source.name);
+    typed_memory_output::tell_import(&of, &counts, (mode, snapshot), db, context)?;
     if 0 < n_secrets {
         context.say(format_args!("secrets replaced by markers: {n_secrets}\n"))?;
     }
@@ -127,7 +113,7 @@ fn report(
 
 /// Writes the notes that are ready, and adds up what was done.
 fn keep(
-    memory: &MemoryUnlessDryRun,
+    memory: &Memory,
     source: &ImportableProgram,
     notes: &mut NoteCollector,
     mode: WriteOrDryRun,
@@ -135,10 +121,6 @@ fn keep(
 ) -> Result<(), CommandError> {
     let mut ready = std::mem::take(&mut notes.notes);
     ready.sort_by(|a, b| a.started.cmp(&b.started));
-    let Some(memory) = memory else {
-        sum.n_added += ready.len();
-        return Ok(());
-    };
     let done = memory.import_notes(source.name, ready, mode)?;
     sum.n_added += done.n_added;
     sum.n_updated += done.n_updated;

@@ -7,8 +7,8 @@ use std::path::Path;
 use super::progress::ProgressLine;
 use super::{CommandContext, CommandError, CommandOutcome, typed_memory_output};
 use crate::maintenance::transfer::{AtomicFile, IfExists, RemindRecordLists, TransferError};
+use crate::memory::dry_run::WriteOrDryRun;
 use crate::memory::knowledge::{ExportCounts, KnowledgeImportReport, export_remind};
-use crate::store::IfMissing;
 use crate::store::reader::Reader;
 
 /// The kinds that an import counts, in the order in which they are told.
@@ -25,17 +25,19 @@ const COUNTED: [(&str, &str); 7] = [
 pub(super) fn import(
     source: &Path,
     db: &Path,
+    mode: WriteOrDryRun,
     context: &mut CommandContext<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let records = RemindRecordLists::read(source, db)?;
     let form = records.form.clone();
-    let memory = typed_memory_output::open_to_write(db, IfMissing::Create, context)?;
+    let target = typed_memory_output::open_to_import(db, mode, context)?;
     let name = source.canonicalize().ok();
     let name = name.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
     let progress = ProgressLine::new(context, "importing", "records");
-    let imported = memory.import_remind(
+    let imported = target.memory().import_remind(
         records,
         &format!("import:{name} of remind, {form}"),
+        mode,
         &mut |n_done, n_all| progress.note(n_done, n_all),
     );
     progress.clear();
@@ -44,19 +46,17 @@ pub(super) fn import(
         // The import is done, even if this cannot be written.
         let _ = writeln!(context.err, "{line}");
     }
-    tell(&report, &form, db, context)?;
+    let counts = counted(&report.added);
+    let of = format!(" ({form})");
+    typed_memory_output::tell_import(&of, &counts, (mode, report.snapshot), db, context)?;
+    tell(&report, context)?;
     Ok(CommandOutcome::Done)
 }
 
 fn tell(
     report: &KnowledgeImportReport,
-    form: &str,
-    db: &Path,
     context: &mut CommandContext<'_>,
 ) -> Result<(), CommandError> {
-    let snapshot = report.snapshot.map_or("no snapshot".to_owned(), |it| format!("snapshot {it}"));
-    let (counts, db) = (counted(&report.added), db.display());
-    context.say(format_args!("imported ({form}): {counts}, {snapshot}, to {db}\n"))?;
     if !report.known.is_empty() {
         context.say(format_args!("already there: {}\n", counted(&report.known)))?;
     }

@@ -23,13 +23,15 @@ pub(super) fn run(
     match args.source {
         ImportSource::Lines(file) => lines(&file, &db, context),
         ImportSource::Old(file) if HAS_DESKTOP => old(&file, &db, context),
-        ImportSource::AgentMemory(folder) => {
-            agent_memory_format_transfer::import(&folder, &db, context)
+        ImportSource::AgentMemory(folder, mode) => {
+            agent_memory_format_transfer::import(&folder, &db, mode, context)
         }
         ImportSource::Foreign(source, path, mode) => {
             foreign_import::import(source, path, &db, mode, context)
         }
-        ImportSource::Remind(source) => foreign_remind_transfer::import(&source, &db, context),
+        ImportSource::Remind(source, mode) => {
+            foreign_remind_transfer::import(&source, &db, mode, context)
+        }
         ImportSource::Old(_) => {
             Err(CommandError::Because("this build reads no databases of remindb 0.3".to_owned()))
         }

@@ -7,7 +7,9 @@ use super::color::{PaintedText, TextRole};
 use super::{
     CommandContext, CommandError, configured_providers, options, serve, user_settings, variable,
 };
+use crate::maintenance::transfer::{AtomicFile, IfExists};
 use crate::memory::Memory;
+use crate::memory::dry_run::WriteOrDryRun;
 use crate::memory::typed::TypedMemory;
 use crate::query::render::to_label;
 use crate::settings::root_settings::LiveRootSettings;
@@ -50,6 +52,52 @@ pub(super) fn open_to_write(
     let knowledge = user_settings::knowledge_settings(live.root())?;
     let memory = memory.with_workspace(live).with_memory_settings(settings);
     Ok(memory.with_knowledge_settings(knowledge).with_providers(providers))
+}
+
+/// A memory to import into.
+pub(super) struct ImportTarget {
+    memory: Memory,
+    /// Of a dry run without a database; it is removed in the end.
+    _draft: Option<AtomicFile>,
+}
+
+impl ImportTarget {
+    pub(super) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+}
+
+/// Opens a memory to import into; a dry run makes no database.
+pub(super) fn open_to_import(
+    db: &Path,
+    mode: WriteOrDryRun,
+    context: &mut CommandContext<'_>,
+) -> Result<ImportTarget, CommandError> {
+    let is_new = mode == WriteOrDryRun::DryRun && !db.exists();
+    let draft = is_new.then(|| AtomicFile::of(db, IfExists::Refuse)).transpose()?;
+    let path = draft.as_ref().map_or(db, AtomicFile::path);
+    let memory = open_to_write(path, IfMissing::Create, context)?;
+    Ok(ImportTarget { memory, _draft: draft })
+}
+
+/// Says in one line what an import wrote, or would write.
+pub(super) fn tell_import(
+    of: &str,
+    counts: &str,
+    (mode, snapshot): (WriteOrDryRun, Option<i64>),
+    db: &Path,
+    context: &mut CommandContext<'_>,
+) -> Result<(), CommandError> {
+    let db = db.display();
+    match mode {
+        WriteOrDryRun::DryRun => context
+            .say(format_args!("would import{of}: {counts}, to {db}; nothing was written\n"))?,
+        WriteOrDryRun::Write => {
+            let snapshot = snapshot.map_or("no snapshot".to_owned(), |it| format!("snapshot {it}"));
+            context.say(format_args!("imported{of}: {counts}, {snapshot}, to {db}\n"))?;
+        }
+    }
+    Ok(())
 }
 
 /// Renders a memory: its type and text, then its id and the facts about it.

@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use super::dry_run::WriteOrDryRun;
 use super::edits::forget_all;
 use super::{Error, Memory, compile};
 use crate::ingest::conversation::TranscriptRedactor;
@@ -25,13 +26,6 @@ use crate::text::{self, LABEL_CHARS_MAX, tokens};
 /// The level of a note's heading, below its root and its program.
 const NOTE_LEVEL: i64 = 3;
 
-/// Tells whether an import writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WriteOrDryRun {
-    Write,
-    DryRun,
-}
-
 /// Holds what an import of notes did, or would do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ForeignImportReport {
@@ -43,19 +37,6 @@ pub(crate) struct ForeignImportReport {
     /// Secrets that became markers, in notes that were added or updated.
     pub(crate) n_secrets: usize,
     pub(crate) snapshot: Option<i64>,
-}
-
-/// The reason why an import is rolled back: it failed, or only counted.
-enum RolledBackImport {
-    Failed(Error),
-    /// Nothing is kept of a dry run.
-    Counted(ForeignImportReport),
-}
-
-impl From<StoreError> for RolledBackImport {
-    fn from(error: StoreError) -> RolledBackImport {
-        RolledBackImport::Failed(error.into())
-    }
 }
 
 /// A note without secrets, parsed.
@@ -80,7 +61,8 @@ impl Memory {
         let notes: Vec<PreparedNote> =
             notes.into_iter().map(|it| PreparedNote::of(it, &workspace.redactor)).collect();
         let message = format!("import:{source}");
-        let ended = self.writer.write(&message, "", self.clock.now(), |batch| {
+        let now = self.clock.now();
+        let (import, snapshot) = self.write_or_count(mode, &message, now, |batch| {
             let bucket = [IMPORTED_ROOT, source];
             let there = batch
                 .nodes_in_bucket(&bucket)?
@@ -104,22 +86,14 @@ impl Memory {
                     None => import.n_added += 1,
                 }
                 match known {
-                    _ if mode == WriteOrDryRun::DryRun => (),
                     Some(old) => note.update(batch, old)?,
                     None => note.insert(batch, &bucket)?,
                 }
                 batch.flush_if_large()?;
             }
-            match mode {
-                WriteOrDryRun::Write => Ok(import),
-                WriteOrDryRun::DryRun => Err(RolledBackImport::Counted(import)),
-            }
-        });
-        match ended {
-            Ok((import, commit)) => Ok(ForeignImportReport { snapshot: commit.snapshot, ..import }),
-            Err(RolledBackImport::Counted(import)) => Ok(import),
-            Err(RolledBackImport::Failed(error)) => Err(error),
-        }
+            Ok::<_, Error>(import)
+        })?;
+        Ok(ForeignImportReport { snapshot, ..import })
     }
 }
 

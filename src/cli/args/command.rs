@@ -9,7 +9,7 @@ use super::client_and_scope::{Client, ProjectOrUser};
 use super::knowledge_args::KnowledgeArgs;
 use crate::cli::safety_backup::BackupChoice;
 use crate::ingest::foreign::ImportableProgram;
-use crate::memory::foreign_notes_import::WriteOrDryRun;
+use crate::memory::dry_run::WriteOrDryRun;
 use crate::model::clock::Millis;
 use crate::settings::config::Transport;
 use crate::surface::ToolSelection;
@@ -339,11 +339,11 @@ pub(crate) enum ImportSource {
     /// A database of remindb 0.3.
     Old(PathBuf),
     /// A folder with the files of the agent memory format.
-    AgentMemory(PathBuf),
+    AgentMemory(PathBuf, WriteOrDryRun),
     /// A file or folder of another program; `None`: the one below the home.
     Foreign(&'static ImportableProgram, Option<PathBuf>, WriteOrDryRun),
     /// An export, a database or a folder of Remind.
-    Remind(PathBuf),
+    Remind(PathBuf, WriteOrDryRun),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use super::value_parsers::{
 use super::{CommandSpec, UsageError};
 use crate::cli::safety_backup::BackupChoice;
 use crate::ingest::foreign::{FOREIGN_SOURCES, ImportableProgram};
-use crate::memory::foreign_notes_import::WriteOrDryRun;
+use crate::memory::dry_run::WriteOrDryRun;
 use crate::model::clock::Millis;
 use crate::model::kind_specs::knowledge::EPISODE_KINDS;
 
@@ -371,7 +371,8 @@ pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> ParsedComm
     // Without a dot or a slash it is a mistyped program rather than a database.
     let is_name = |it: &OsString| !it.to_string_lossy().contains(['.', '/', '\\']);
     if mode == WriteOrDryRun::DryRun && foreign.is_none() && !from.as_ref().is_some_and(is_name) {
-        let why = format!("`--dry-run` is for `--from` one of {}", foreign_names().join(", "));
+        let names = foreign_names().join(", ");
+        let why = format!("`--dry-run` is for `--from` one of {names}, {AGENT_MEMORY}, {REMIND}");
         return Err(UsageError(why));
     }
     let source = match (from, foreign) {
@@ -381,11 +382,11 @@ pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> ParsedComm
         }
         (Some(format), _) if format == AGENT_MEMORY => {
             let what = format!("the folder to import, behind `--from {AGENT_MEMORY}`");
-            ImportSource::AgentMemory(one("import", values, &what)?.into())
+            ImportSource::AgentMemory(one("import", values, &what)?.into(), mode)
         }
         (Some(format), _) if format == REMIND => {
             let what = format!("the file or folder to import, behind `--from {REMIND}`");
-            ImportSource::Remind(one("import", values, &what)?.into())
+            ImportSource::Remind(one("import", values, &what)?.into(), mode)
         }
         (Some(name), _) if !values.is_empty() || is_name(&name) => {
             let (name, names) = (name.to_string_lossy(), foreign_names());

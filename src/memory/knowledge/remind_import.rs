@@ -23,6 +23,7 @@ use super::node_writes::{
 use crate::maintenance::transfer::{RemindRecord, RemindRecordLists};
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
+use crate::memory::dry_run::WriteOrDryRun;
 use crate::model::clock::Millis;
 use crate::model::entity_extraction::NamedEntity;
 use crate::model::identity::NodeId;
@@ -65,6 +66,7 @@ impl Memory {
         records: RemindRecordLists,
         message: &str,
         progress: &mut dyn FnMut(u64, u64),
+        mode: WriteOrDryRun,
     ) -> Result<KnowledgeImportReport, MemoryError> {
         let redactor = &self.workspace().redactor;
         let mut n_secrets = 0;
@@ -77,7 +79,7 @@ impl Memory {
             scrubbed.text.into_owned()
         });
         let now = self.clock.now();
-        let (mut report, commit) = self.writer.write("", "", now, |batch| {
+        let (mut report, snapshot) = self.write_or_count(mode, "", now, |batch| {
             batch.set_message(redactor.scrub(message).text.into_owned());
             let known = batch.origins()?.into_iter().collect();
             let report = KnowledgeImportReport::default();
@@ -99,7 +101,7 @@ impl Memory {
             report.left_out.insert("records that cannot be read".to_owned(), records.n_unreadable);
         }
         report.n_secrets = n_secrets;
-        report.snapshot = commit.snapshot;
+        report.snapshot = snapshot;
         Ok(report)
     }
 }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::jsonl::{MemoryLine, NumberedLine};
 use super::{MemoryError, MemoryInsert, field_merge_and_diff, fields_of, insert, redacted};
 use crate::memory::Memory;
+use crate::memory::dry_run::WriteOrDryRun;
 use crate::model::clock::Millis;
 use crate::model::fields::CanonicalFields;
 use crate::model::tree::NodeType;
@@ -51,6 +52,7 @@ impl Memory {
         &self,
         lines: Vec<NumberedLine<'_>>,
         message: &str,
+        mode: WriteOrDryRun,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<MemoryImportReport, MemoryError> {
         let workspace = self.workspace();
@@ -62,7 +64,7 @@ impl Memory {
         };
         let now = self.clock.now();
         let n_lines = lines.len();
-        let (mut import, commit) = self.writer.write("", "", now, |batch| {
+        let (mut import, snapshot) = self.write_or_count(mode, "", now, |batch| {
             let mut import = MemoryImportReport::default();
             let mut merging = MemoryMerger {
                 now,
@@ -94,7 +96,7 @@ impl Memory {
             Ok(import)
         })?;
         import.n_secrets = n_secrets.get();
-        import.snapshot = commit.snapshot;
+        import.snapshot = snapshot;
         Ok(import)
     }
 }

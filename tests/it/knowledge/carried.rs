@@ -443,3 +443,32 @@ fn times_without_a_zone_are_local_ones() {
         assert!(!again.contains("different"), "an export of this program is in UTC: {again}");
     }
 }
+
+#[test]
+fn a_dry_run_counts_and_writes_nothing() {
+    let folder = Folder::new().file(
+        "in/core_memories.jsonl",
+        "{\"id\": \"11111111-1111-4111-8111-111111111111\", \"content\": \"Tests come first\"}\n",
+    );
+    export(&folder);
+    for (source, path) in [("remind", "v4.json"), ("agent-memory", "in")] {
+        let db = format!("{source}.db");
+        let import = ["import", "--from", source, path, "--db", &db];
+        let dry = || folder.ok([&import[..], &["--dry-run"]].concat());
+        let names = folder.names();
+        let would = dry();
+        assert_eq!(folder.names(), names, "{source}: a dry run makes no database");
+        let done = folder.ok(import);
+        let told_of = |told: &str| told.lines().next().unwrap().to_owned();
+        let expected =
+            told_of(&done).replace("imported", "would import").replace(", snapshot 1, to", ", to");
+        assert_eq!(told_of(&would), expected + "; nothing was written");
+        let export = || folder.ok(["export", "-", "--db", &db]);
+        let before = export();
+        assert!(dry().contains("; nothing was written\n"), "{source}");
+        assert_eq!(export(), before, "{source}");
+    }
+    let refused = folder.run(["import", "v4.json", "--db", "m.db", "--dry-run"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stdout);
+    assert!(refused.stderr.contains("agent-memory, remind"), "{}", refused.stderr);
+}

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::maintenance::transfer::RemindRecordLists;
+use crate::memory::dry_run::WriteOrDryRun;
 
 impl Case {
     pub(super) fn import(&self, export: &str) -> KnowledgeImportReport {
@@ -9,7 +10,7 @@ impl Case {
         std::fs::write(&path, export).unwrap();
         let records =
             RemindRecordLists::read(&path, &self.folder.path().join("memory.db")).unwrap();
-        self.memory.import_remind(records, "import", &mut |_, _| ()).unwrap()
+        self.memory.import_remind(records, "import", WriteOrDryRun::Write, &mut |_, _| ()).unwrap()
     }
 
     pub(super) fn export(&self) -> String {

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::maintenance::doctor::{self, CheckStatus};
+use crate::memory::dry_run::WriteOrDryRun;
 use crate::memory::typed::{ExportedFile, FILES, LineDefaults, MemoryExportLayout, read_lines};
 use crate::model::identity::ContentHash;
 
@@ -36,7 +37,7 @@ fn import(memory: &Memory, files: &[(&str, LineDefaults, &[u8])]) -> MemoryImpor
     for (name, of, bytes) in files {
         read_lines(&mut &bytes[..], name, *of, &mut lines).unwrap();
     }
-    memory.import_memories(lines, "import:x", &mut |_, _| ()).unwrap()
+    memory.import_memories(lines, "import:x", WriteOrDryRun::Write, &mut |_, _| ()).unwrap()
 }
 
 fn import_all(memory: &Memory, files: &Files) -> MemoryImportReport {

@@ -1,0 +1,49 @@
+//! Writes that may be dry runs: all of their work is done, then rolled back.
+
+use super::Memory;
+use crate::model::clock::Millis;
+use crate::store::{Batch, StoreError};
+
+/// Tells whether an import writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WriteOrDryRun {
+    Write,
+    DryRun,
+}
+
+/// The reason why a write is rolled back: it failed, or only counted.
+enum RolledBackWrite<T, E> {
+    Failed(E),
+    Counted(T),
+}
+
+impl<T, E: From<StoreError>> From<StoreError> for RolledBackWrite<T, E> {
+    fn from(error: StoreError) -> RolledBackWrite<T, E> {
+        RolledBackWrite::Failed(error.into())
+    }
+}
+
+impl Memory {
+    /// Writes as one snapshot, and returns what `body` returns with the snapshot, if there is one.
+    /// Nothing is kept of a dry run.
+    pub(super) fn write_or_count<T, E: From<StoreError>>(
+        &self,
+        mode: WriteOrDryRun,
+        message: &str,
+        now: Millis,
+        body: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
+    ) -> Result<(T, Option<i64>), E> {
+        let written = self.writer.write(message, "", now, |batch| {
+            let value = body(batch).map_err(RolledBackWrite::Failed)?;
+            match mode {
+                WriteOrDryRun::Write => Ok(value),
+                WriteOrDryRun::DryRun => Err(RolledBackWrite::Counted(value)),
+            }
+        });
+        match written {
+            Ok((value, commit)) => Ok((value, commit.snapshot)),
+            Err(RolledBackWrite::Counted(value)) => Ok((value, None)),
+            Err(RolledBackWrite::Failed(error)) => Err(error),
+        }
+    }
+}
