@@ -13,7 +13,9 @@ use serde_json::Value;
 use super::conflict_writes::{
     ConflictEnd, DISPUTES, end_conflict, is_open, open_conflict, statements_of,
 };
-use super::contradicting_facts::{FactSubject, are_rivals, current_facts_of, is_current_fact};
+use super::contradicting_facts::{
+    FactSubject, are_rivals, current_facts_of, is_below_hidden, is_current_fact,
+};
 use super::fact_writes::COMPARED_MAX;
 use super::node_writes::{StoredKnowledgeNode, find_node};
 use crate::memory::typed::MemoryError;
@@ -35,8 +37,14 @@ pub(crate) fn settle_conflicts(
     let mut changed = StoredKnowledgeNode::all(batch.changed_by_this_write(NodeType::Fact)?)?;
     changed
         .retain(|it| is_current_fact(it, now) && !stated.contains(&it.id().to_string().as_str()));
+    let mut standing = Vec::new();
+    for fact in changed {
+        if !is_below_hidden(batch, &fact)? {
+            standing.push(fact);
+        }
+    }
     let (with_key, without): (Vec<_>, Vec<_>) =
-        changed.into_iter().partition(|it| it.has("attribute"));
+        standing.into_iter().partition(|it| it.has("attribute"));
     contest(batch, with_key, now)?;
     contest_values(batch, without, now)?;
     end_settled(batch, now)?;

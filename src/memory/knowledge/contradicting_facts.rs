@@ -178,13 +178,18 @@ pub(super) fn current_facts_of(
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
     let mut facts = Vec::new();
     for fact in StoredKnowledgeNode::all(batch.living_facts_of(&keys)?)? {
-        let parent = fact.record.place.parent.map(|it| batch.at(it)).transpose()?.flatten();
-        // What is below a deleted cluster is gone with it.
-        let is_gone =
-            parent.map(StoredKnowledgeNode::of).transpose()?.is_some_and(|it| it.is_hidden());
-        if !is_gone && is_current_fact(&fact, now) {
+        if is_current_fact(&fact, now) && !is_below_hidden(batch, &fact)? {
             facts.push(fact);
         }
     }
     Ok(facts)
+}
+
+/// Returns whether the cluster of a fact is deleted or replaced: the fact is gone with it.
+pub(super) fn is_below_hidden(
+    batch: &Batch<'_>,
+    fact: &StoredKnowledgeNode,
+) -> Result<bool, MemoryError> {
+    let parent = fact.record.place.parent.map(|it| batch.at(it)).transpose()?.flatten();
+    Ok(parent.map(StoredKnowledgeNode::of).transpose()?.is_some_and(|it| it.is_hidden()))
 }
