@@ -53,6 +53,7 @@ pub(super) fn import(
     Ok(CommandOutcome::Done)
 }
 
+/// Tells what else an import did, a line each.
 fn tell(
     report: &KnowledgeImportReport,
     context: &mut CommandContext<'_>,
@@ -104,7 +105,8 @@ pub(super) fn export(
     let draft = AtomicFile::of(dest, if_there)?;
     let counts = written(&mut BufWriter::new(draft.file()?))?;
     draft.publish()?;
-    let ExportCounts { n_episodes, n_concepts, n_facts, n_entities, n_conflicts } = counts;
+    let ExportCounts { n_episodes, n_concepts, n_facts, n_entities, .. } = counts;
+    let ExportCounts { n_conflicts, n_left_out, .. } = counts;
     let numbers = BTreeMap::from([
         ("episodes", n_episodes),
         ("concepts", n_concepts),
@@ -114,5 +116,8 @@ pub(super) fn export(
     ]);
     let dest = dest.display();
     context.say(format_args!("exported: {}, to {dest}\n", counted(&numbers)))?;
+    if 0 < n_left_out {
+        context.say(format_args!("left out: {n_left_out} edges to what is not exported\n"))?;
+    }
     Ok(CommandOutcome::Done)
 }

@@ -33,10 +33,15 @@ const LISTS: &[&str] = &[
     "entity_relations",
     "labels",
     "merged_concepts",
+    "edges",
+    "other_conflicts",
 ];
 
 /// Lists of our own exports that stand beside those of the form, which has no place for them.
-const OWN_LISTS: [&str; 2] = ["topics", "merged_concepts"];
+const OWN_LISTS: [&str; 4] = ["topics", "merged_concepts", "edges", "other_conflicts"];
+
+/// Lists of our own exports with fields of the records of another list, which allows no others.
+const OWN_FIELDS: [(&str, &str); 2] = [("facts", "fact_fields"), ("conflicts", "conflict_fields")];
 
 /// Members of records that are times.
 const TIMES: [&str; 8] = [
@@ -153,19 +158,21 @@ impl RemindRecordLists {
                 records.add(&name, record.clone());
             }
         }
-        records.add_fact_fields(&export["fact_fields"]);
+        for (list, own) in OWN_FIELDS {
+            records.add_own_fields(list, &export[own]);
+        }
         if export["time_zone"] == "UTC" { Ok(records) } else { records.with_local_times() }
     }
 
-    /// Adds to the facts the fields that stand beside them, since Remind allows no others.
-    fn add_fact_fields(&mut self, fields: &Value) {
+    /// Adds to the records of a list the fields that stand beside them.
+    fn add_own_fields(&mut self, list: &str, fields: &Value) {
         let fields = fields.as_array().into_iter().flatten().filter_map(Value::as_object);
         let by_id: HashMap<&str, &RemindRecord> =
             fields.filter_map(|it| Some((it.get("id")?.as_str()?, it))).collect();
-        for fact in self.lists.get_mut("facts").into_iter().flatten() {
-            let own = fact.get("id").and_then(Value::as_str).and_then(|it| by_id.get(it));
+        for record in self.lists.get_mut(list).into_iter().flatten() {
+            let own = record.get("id").and_then(Value::as_str).and_then(|it| by_id.get(it));
             if let Some(own) = own {
-                fact.extend((*own).clone());
+                record.extend((*own).clone());
             }
         }
     }

@@ -219,7 +219,8 @@ fn reread(batch: &Batch<'_>, key: NodeKey) -> Result<StoredKnowledgeNode, Memory
     StoredKnowledgeNode::of(record.ok_or_else(gone)?)
 }
 
-fn checked(
+/// Returns fields in their canonical form, if their kind allows them.
+pub(super) fn checked(
     node_type: NodeType,
     fields: Map<String, Value>,
 ) -> Result<CanonicalFields, MemoryError> {

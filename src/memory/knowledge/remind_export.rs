@@ -4,10 +4,11 @@
 //! A record has the id that it was imported with, else that of its node. Topics become the label
 //! `topic`. What Remind has no place for stands beside its lists.
 
+mod edges;
 mod own_records;
 mod record_ids;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
@@ -18,8 +19,9 @@ use crate::model::entity_extraction::name_key;
 use crate::model::kind_specs::knowledge::FACT_CLUSTER;
 use crate::model::tree::NodeType;
 use crate::store::reader::{KnowledgeRow, Reader};
-use own_records::{merged_concepts, take_own_fields, topic};
-use record_ids::{RecordIds, RecordLink, links, rows};
+use edges::AssociationLists;
+use own_records::{conflicts_of, merged_concepts, take_own_fields, take_own_winner, topic};
+use record_ids::{RecordIds, rows};
 
 /// Numbers of what was exported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,20 +31,8 @@ pub(crate) struct ExportCounts {
     pub(crate) n_facts: usize,
     pub(crate) n_entities: usize,
     pub(crate) n_conflicts: usize,
-}
-
-/// Lists that follow from nodes of other lists.
-#[derive(Default)]
-struct AssociationLists {
-    mentions: Vec<Value>,
-    evidence: Vec<Value>,
-    relations: Vec<Value>,
-    entity_relations: Vec<Value>,
-    labels: Vec<Value>,
-    /// Episodes that support a concept or state a fact, by its id.
-    sources: BTreeMap<String, Vec<String>>,
-    /// Entities of a concept, by its id.
-    entities: BTreeMap<String, BTreeSet<String>>,
+    /// Edges to nodes that no record is of.
+    pub(crate) n_left_out: usize,
 }
 
 /// Writes everything on one state of the memory.
@@ -62,9 +52,7 @@ pub(crate) fn export_remind(
         entities.iter().filter_map(|it| entity(it, &names, &mut derived)).collect();
     entities.extend(names.files.iter().map(|(id, title)| entity_record(id, "file", title, None)));
     let conflicts = rows(reader, NodeType::Conflict)?;
-    let of_facts: BTreeSet<&str> = facts.iter().filter_map(|it| it["id"].as_str()).collect();
-    let conflicts: Vec<Value> =
-        conflicts.iter().flat_map(|it| conflicts_of(it, &names, &of_facts)).collect();
+    let (mut conflicts, other_conflicts) = conflicts_of(&conflicts, &names, &mut derived);
     let topics = rows(reader, NodeType::Topic)?;
     let topics: Vec<Value> = topics.iter().filter(|it| !it.is_gone()).map(topic).collect();
     let merged = merged_concepts(reader, &names)?;
@@ -73,9 +61,14 @@ pub(crate) fn export_remind(
         n_concepts: concepts.len(),
         n_facts: facts.len(),
         n_entities: entities.len(),
-        n_conflicts: conflicts.len(),
+        n_conflicts: conflicts.len() + other_conflicts.len(),
+        n_left_out: derived.n_left_out,
     };
-    let fact_fields = facts.iter_mut().map(take_own_fields).collect();
+    let of_facts: BTreeSet<String> =
+        facts.iter().filter_map(|it| it["id"].as_str().map(str::to_owned)).collect();
+    let fact_fields = facts.iter_mut().map(|it| take_own_fields(it, &of_facts)).collect();
+    let conflict_fields =
+        conflicts.iter_mut().filter_map(|it| take_own_winner(it, &of_facts)).collect();
     let AssociationLists { mentions, evidence, relations, entity_relations, labels, .. } = derived;
     let lists = [
         ("entities", entities),
@@ -91,7 +84,14 @@ pub(crate) fn export_remind(
         ("events", Vec::new()),
         ("metadata", Vec::new()),
     ];
-    let own_lists = [("topics", topics), ("merged_concepts", merged), ("fact_fields", fact_fields)];
+    let own_lists = [
+        ("topics", topics),
+        ("merged_concepts", merged),
+        ("edges", derived.own_edges),
+        ("other_conflicts", other_conflicts),
+        ("fact_fields", fact_fields),
+        ("conflict_fields", conflict_fields),
+    ];
     Ok(write(out, &lists, &own_lists).map(|()| counts))
 }
 
@@ -147,17 +147,17 @@ fn deleted_at(row: &KnowledgeRow) -> Value {
     record_time(row.time("updated_at").filter(|_| row.has("deleted")))
 }
 
-/// Returns the labels of a node, its topic among them, and notes them as rows.
+/// Returns the labels of a node, first its topic, and notes them as rows.
 fn labels(row: &KnowledgeRow, names: &RecordIds, derived: &mut AssociationLists) -> Value {
     let mut labels = match value(row, "labels") {
         Value::Object(it) => it,
         _ => Map::new(),
     };
-    let topic = row.text("topic").and_then(|it| names.topics.get(it));
-    if let Some(topic) = topic
-        && !labels.contains_key("topic")
-    {
-        labels.insert("topic".to_owned(), json!([topic]));
+    if let Some(topic) = topic_of(row, names).as_str() {
+        let values = labels.get("topic").and_then(Value::as_array).into_iter().flatten();
+        let others = values.filter(|it| *it != topic).cloned();
+        let all: Vec<Value> = std::iter::once(topic.into()).chain(others).collect();
+        labels.insert("topic".to_owned(), all.into());
     }
     for (key, values) in &labels {
         for value in values.as_array().into_iter().flatten() {
@@ -172,9 +172,14 @@ fn labels(row: &KnowledgeRow, names: &RecordIds, derived: &mut AssociationLists)
     labels.into()
 }
 
+/// Returns the name of the topic of a node.
+fn topic_of(row: &KnowledgeRow, names: &RecordIds) -> Value {
+    row.text("topic").and_then(|it| names.topics.get(it)).map(String::as_str).into()
+}
+
 fn episode(row: &KnowledgeRow, names: &RecordIds, derived: &mut AssociationLists) -> Value {
     let id = names.own(row).to_owned();
-    let entities = edges_of_episode(row, names, derived);
+    let entities = derived.add_edges(row, names);
     let labels = labels(row, names, derived);
     let metadata = match value(row, "metadata") {
         Value::Null => json!({}),
@@ -198,6 +203,7 @@ fn episode(row: &KnowledgeRow, names: &RecordIds, derived: &mut AssociationLists
         "confidence": row.number("confidence").unwrap_or(1.0),
         "metadata": metadata,
         "labels": labels,
+        "topic_id": topic_of(row, names),
         "source_type": value(row, "source_type"),
         "asserted_by": value(row, "asserted_by"),
         "source_ref": value(row, "source_ref"),
@@ -217,46 +223,6 @@ fn episode(row: &KnowledgeRow, names: &RecordIds, derived: &mut AssociationLists
     })
 }
 
-/// Notes the edges of an episode as rows, and returns the entities that it mentions.
-fn edges_of_episode(
-    row: &KnowledgeRow,
-    names: &RecordIds,
-    derived: &mut AssociationLists,
-) -> Vec<String> {
-    let id = names.own(row).to_owned();
-    let mut entities = Vec::new();
-    let mut supported = Vec::new();
-    for link in links(row, names) {
-        if link.link_type == "mentions" {
-            derived.mentions.push(json!({"episode_id": id, "entity_id": link.to}));
-            entities.push(link.to.to_owned());
-            continue;
-        }
-        if link.link_type == "supersedes" {
-            derived.relations.push(relation(&id, &link));
-            continue;
-        }
-        if link.link_type == "supports" {
-            derived.sources.entry(link.to.to_owned()).or_default().push(id.clone());
-        }
-        supported.push(link.to.to_owned());
-        let n = derived.evidence.len();
-        derived.evidence.push(json!({
-            "id": format!("evidence-{n}"),
-            "episode_id": id,
-            "concept_id": link.to,
-            "link_type": link.link_type,
-            "strength": link.strength,
-            "note": link.context,
-            "created_at": record_time(row.time("updated_at")),
-        }));
-    }
-    for concept in supported {
-        derived.entities.entry(concept).or_default().extend(entities.iter().cloned());
-    }
-    entities
-}
-
 fn facts(
     reader: &Reader,
     names: &RecordIds,
@@ -268,8 +234,8 @@ fn facts(
     for row in rows(reader, NodeType::Fact)? {
         let Some(cluster) = row.parent.and_then(|it| clusters.get(&it)) else { continue };
         let id = names.own(&row);
-        let mentions = links(&row, names).into_iter().filter(|it| it.link_type == "mentions");
-        let entities: Vec<String> = mentions.map(|it| it.to.to_owned()).collect();
+        let entities = derived.add_edges(&row, names);
+        labels(&row, names, derived);
         derived.entities.entry((*cluster).to_owned()).or_default().extend(entities.clone());
         facts.push(json!({
             "id": id,
@@ -279,11 +245,7 @@ fn facts(
             "attribute": value(&row, "attribute"),
             "entity_ids": Value::from(entities).to_string(),
             "valid_from": record_time(row.time("valid_from")),
-            // To Remind, a fact without an end is current.
-            "valid_to": match row.time("valid_to") {
-                None => deleted_at(&row),
-                to => record_time(to),
-            },
+            "valid_to": record_time(row.time("valid_to")),
             "deleted_at": deleted_at(&row),
             "superseded_by": superseded_by(&row, names),
             "asserted_by": value(&row, "asserted_by"),
@@ -292,10 +254,6 @@ fn facts(
             "created_at": record_time(row.time("created_at")),
         }));
     }
-    // Evidence is of concepts.
-    let of_facts: BTreeSet<String> =
-        facts.iter().filter_map(|it| it["id"].as_str().map(str::to_owned)).collect();
-    derived.evidence.retain(|it| it["concept_id"].as_str().is_none_or(|it| !of_facts.contains(it)));
     Ok(facts)
 }
 
@@ -314,7 +272,8 @@ fn concepts(
             subjects.entry(cluster).or_insert(subject);
         }
     }
-    for fact in facts.iter().filter(|it| it["valid_to"].is_null()) {
+    let is_current = |it: &&Value| it["valid_to"].is_null() && it["deleted_at"].is_null();
+    for fact in facts.iter().filter(is_current) {
         if let (Some(cluster), Some(text)) =
             (fact["cluster_id"].as_str(), fact["statement"].as_str())
         {
@@ -336,14 +295,11 @@ fn concept(
     (statements, subject): (&HashMap<&str, Vec<&str>>, Option<&str>),
 ) -> Value {
     let id = names.own(row).to_owned();
-    let mut relations = Vec::new();
-    for link in links(row, names) {
-        let mut shown = relation(&id, &link);
-        derived.relations.push(shown.clone());
-        if let Value::Object(shown) = &mut shown {
-            shown.shift_remove("source_id");
-        }
-        relations.push(shown);
+    let n_before = derived.relations.len();
+    derived.add_edges(row, names);
+    let mut relations = derived.relations[n_before..].to_vec();
+    for relation in relations.iter_mut().filter_map(Value::as_object_mut) {
+        relation.shift_remove("source_id");
     }
     let labels = labels(row, names, derived);
     let sources = derived.sources.get(&id).cloned().unwrap_or_default();
@@ -368,6 +324,7 @@ fn concept(
         "exceptions": list(row, "exceptions"),
         "tags": list(row, "tags"),
         "labels": labels,
+        "topic_id": topic_of(row, names),
         "deleted_at": deleted_at(row),
         "concept_type": row.text("kind"),
         "subject": subject.filter(|_| row.has("subject")),
@@ -393,31 +350,9 @@ fn concept(
     })
 }
 
-fn relation(source: &str, link: &RecordLink<'_>) -> Value {
-    json!({
-        "type": link.link_type,
-        "target_id": link.to,
-        "strength": link.strength,
-        "context": link.context,
-        "source_id": source,
-    })
-}
-
 fn entity(row: &KnowledgeRow, names: &RecordIds, derived: &mut AssociationLists) -> Option<Value> {
     let id = names.of(&row.id)?.to_owned();
-    for link in links(row, names) {
-        derived.entity_relations.push(json!({
-            "source_id": id,
-            "target_id": link.to,
-            "relation_type": link.link_type,
-            "strength": link.strength,
-            "context": link.context,
-            "source_episode_id": null,
-            "created_at": record_time(row.time("created_at")),
-            "episode_count": 1,
-            "source_episode_ids": "[]",
-        }));
-    }
+    derived.add_edges(row, names);
     let kind = row.text("kind").unwrap_or("other");
     let mut record = entity_record(&id, kind, row.title(), row.time("created_at"));
     let names = list(row, "names");
@@ -446,43 +381,5 @@ fn entity_record(id: &str, kind: &str, name: &str, created: Option<Millis>) -> V
             "created_at": created,
             "metadata": {},
         },
-    })
-}
-
-/// Returns a conflict as records, each of two facts; one of concepts is one record.
-fn conflicts_of(row: &KnowledgeRow, names: &RecordIds, of_facts: &BTreeSet<&str>) -> Vec<Value> {
-    let disputed: Vec<&str> = links(row, names).into_iter().map(|it| it.to).collect();
-    let id = names.own(row);
-    if !disputed.iter().any(|it| of_facts.contains(it)) {
-        return vec![conflict(row, names, (id.to_owned(), None, None), &disputed)];
-    }
-    let first = disputed.first().copied();
-    let pair = |nth: usize| {
-        let id = if nth == 1 { id.to_owned() } else { format!("{id}/{nth}") };
-        conflict(row, names, (id, first, disputed.get(nth).copied()), &[])
-    };
-    (1..disputed.len().max(2)).map(pair).collect()
-}
-
-fn conflict(
-    row: &KnowledgeRow,
-    names: &RecordIds,
-    (id, fact, other): (String, Option<&str>, Option<&str>),
-    concepts: &[&str],
-) -> Value {
-    json!({
-        "id": id,
-        "kind": if fact.is_some() { "fact" } else { "concept" },
-        "fact_a_id": fact,
-        "fact_b_id": other,
-        "concept_ids": Value::from(concepts).to_string(),
-        "description": row.content,
-        "severity": row.text("severity"),
-        "status": row.text("conflict"),
-        "created_at": record_time(row.time("created_at")),
-        "resolved_at": record_time(row.time("resolved_at")),
-        "resolution_note": value(row, "note"),
-        "resolved_by": null,
-        "winning_fact_id": row.text("winner").and_then(|it| names.of(it)),
     })
 }

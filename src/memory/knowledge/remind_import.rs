@@ -8,7 +8,7 @@ mod edges;
 mod episodes_concepts_facts;
 mod record_values;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
@@ -18,12 +18,13 @@ use super::entity_resolution::{
     topic_named,
 };
 use super::node_writes::{
-    BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_node, find_node, set_fields,
+    BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_node, checked, find_node,
+    set_fields,
 };
 use crate::maintenance::transfer::{RemindRecord, RemindRecordLists};
 use crate::memory::Memory;
-use crate::memory::typed::MemoryError;
 use crate::memory::dry_run::WriteOrDryRun;
+use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::entity_extraction::NamedEntity;
 use crate::model::identity::NodeId;
@@ -65,8 +66,8 @@ impl Memory {
         &self,
         records: RemindRecordLists,
         message: &str,
-        progress: &mut dyn FnMut(u64, u64),
         mode: WriteOrDryRun,
+        progress: &mut dyn FnMut(u64, u64),
     ) -> Result<KnowledgeImportReport, MemoryError> {
         let redactor = &self.workspace().redactor;
         let mut n_secrets = 0;
@@ -88,6 +89,10 @@ impl Memory {
                 now,
                 known,
                 ids: HashMap::new(),
+                claimed: HashSet::new(),
+                made: HashSet::new(),
+                with_replacement: HashSet::new(),
+                told: HashSet::new(),
                 progress,
                 n_done: (0, 0),
                 report,
@@ -114,6 +119,14 @@ struct KnowledgeImporter<'a, 'b, 'c> {
     known: HashMap<String, NodeId>,
     /// Nodes by the ids of the records.
     ids: HashMap<String, NodeId>,
+    /// Nodes that a record is of.
+    claimed: HashSet<NodeId>,
+    /// Nodes that this import made.
+    made: HashSet<NodeId>,
+    /// Records that say themselves what replaced them.
+    with_replacement: HashSet<String>,
+    /// Records whose nodes were told to be kept as they are.
+    told: HashSet<String>,
     progress: &'c mut dyn FnMut(u64, u64),
     n_done: (u64, u64),
     report: KnowledgeImportReport,
@@ -127,6 +140,8 @@ struct RecordNode<'a> {
     node_type: NodeType,
     content: &'a str,
     fields: Map<String, Value>,
+    /// Whether it is processed with this import.
+    is_processed: bool,
     below: BucketOrParentNode<'a>,
 }
 
@@ -148,12 +163,12 @@ impl KnowledgeImporter<'_, '_, '_> {
         let facts = record_values::by(records.list("facts"), "cluster_id");
         for concept in records.list("concepts") {
             self.concept(concept, &labels)?;
-            self.facts_of(concept, &facts)?;
+            self.facts_of(concept, &facts, &labels)?;
         }
         for concept in records.list("merged_concepts") {
             self.merged_concept(concept)?;
         }
-        self.facts_without_cluster(records.list("facts"))?;
+        self.facts_without_cluster(records.list("facts"), &labels)?;
         let connections = episodes_concepts_facts::EpisodeEdges::of(records);
         for episode in records.list("episodes") {
             self.episode(episode, &labels, &connections)?;
@@ -247,17 +262,28 @@ impl KnowledgeImporter<'_, '_, '_> {
         }
     }
 
-    /// Returns the topic of a record: the one that it names, else that of its label `topic`.
+    /// Returns the topic of a record: the one that it names, else that of its label `topic`. It is
+    /// no label any more.
     fn topic_of_record(
         &mut self,
         record: &RemindRecord,
-        labels: &Map<String, Value>,
+        labels: &mut Map<String, Value>,
     ) -> Result<Option<NodeId>, MemoryError> {
-        let of_label = || labels.get("topic")?.as_array()?.first()?.as_str();
-        match record.text("topic_id").or_else(of_label) {
-            Some(name) => self.topic_of(name, None),
-            None => Ok(None),
+        let named = match record.contains_key("topic_id") {
+            true => record.text("topic_id"),
+            false => labels.get("topic").and_then(|it| it.as_array()?.first()?.as_str()),
+        };
+        let Some(named) = named.map(str::to_owned) else { return Ok(None) };
+        let topic = self.topic_of(&named, None)?;
+        if topic.is_some()
+            && let Some(Value::Array(values)) = labels.get_mut("topic")
+        {
+            values.retain(|it| *it != named.as_str());
+            if values.is_empty() {
+                labels.shift_remove("topic");
+            }
         }
+        Ok(topic)
     }
 
     /// Returns the entity of `type:name`, made now if it is new.
@@ -321,12 +347,44 @@ impl KnowledgeImporter<'_, '_, '_> {
         Ok(node)
     }
 
-    /// Returns the node of an earlier import, or the node that has this id itself.
-    fn earlier(&self, origin: &str, node_type: NodeType) -> Result<Option<NodeId>, MemoryError> {
-        let id = self.known.get(origin).copied().or_else(|| NodeId::parse(origin));
-        let Some(id) = id else { return Ok(None) };
-        let node = find_node(self.batch, &id.to_string())?;
-        Ok(node.filter(|it| it.is_a(node_type)).map(|it| it.id()))
+    /// Returns the node that a record is of: this memory's own, that of an earlier import, or one
+    /// with its id that says the same.
+    ///
+    /// An id is made of a text, so that another memory has it for what it says with these words.
+    fn earlier(
+        &self,
+        record: &RemindRecord,
+        node_type: NodeType,
+        says_same: impl FnOnce(&StoredKnowledgeNode) -> bool,
+    ) -> Result<Option<StoredKnowledgeNode>, MemoryError> {
+        let Some(origin) = record.text("id") else { return Ok(None) };
+        let find = |id: NodeId| -> Result<Option<StoredKnowledgeNode>, MemoryError> {
+            let node = find_node(self.batch, &id.to_string())?;
+            Ok(node.filter(|it| it.is_a(node_type)))
+        };
+        let with_id = match NodeId::parse(origin).filter(|it| !self.claimed.contains(it)) {
+            Some(id) => find(id)?,
+            None => None,
+        };
+        let made = record.time("created_at");
+        let is_made_then =
+            |it: &StoredKnowledgeNode| made.is_some() && it.time("created_at") == made;
+        if let Some(own) = &with_id
+            && is_made_then(own)
+            && !own.has("origin")
+        {
+            return Ok(with_id);
+        }
+        match self.known.get(origin) {
+            Some(known) => find(*known),
+            None => Ok(with_id.filter(|it| is_made_then(it) || says_same(it))),
+        }
+    }
+
+    /// Notes the node that a record is of.
+    fn claim(&mut self, origin: &str, id: NodeId) {
+        self.ids.insert(origin.to_owned(), id);
+        self.claimed.insert(id);
     }
 
     /// Returns whether the node of a record is there already. One that says something else than
@@ -334,13 +392,15 @@ impl KnowledgeImporter<'_, '_, '_> {
     fn is_there(
         &mut self,
         (list, node_type): (&'static str, NodeType),
-        origin: &str,
+        record: &RemindRecord,
         content: Option<&str>,
         fields: &Map<String, Value>,
+        says_same: impl FnOnce(&StoredKnowledgeNode) -> bool,
     ) -> Result<bool, MemoryError> {
-        let Some(id) = self.earlier(origin, node_type)? else { return Ok(false) };
-        let Some(node) = find_node(self.batch, &id.to_string())? else { return Ok(false) };
-        self.ids.insert(origin.to_owned(), id);
+        let Some(origin) = record.text("id") else { return Ok(false) };
+        let Some(node) = self.earlier(record, node_type, says_same)? else { return Ok(false) };
+        let id = node.id();
+        self.claim(origin, id);
         let left_out = std::mem::take(&mut self.report.left_out);
         let fitting = self.fitting(node_type, fields.clone());
         self.report.left_out = left_out;
@@ -360,6 +420,9 @@ impl KnowledgeImporter<'_, '_, '_> {
 
     /// Tells that what is here was kept as it is, though its record says something else.
     fn keep(&mut self, list: &'static str, origin: &str, why: &str) {
+        if !self.told.insert(format!("{list}/{origin}")) {
+            return;
+        }
         *self.report.differing.entry(list).or_default() += 1;
         if self.report.kept.len() < REFUSED_MAX {
             self.report.kept.push(about_record(list, origin, why));
@@ -368,7 +431,7 @@ impl KnowledgeImporter<'_, '_, '_> {
 
     /// Makes the node of a record, unless it is there; none where it cannot be kept.
     fn add(&mut self, new: RecordNode<'_>) -> Result<Option<StoredKnowledgeNode>, MemoryError> {
-        let RecordNode { list, origin, node_type, content, mut fields, below } = new;
+        let RecordNode { list, origin, node_type, content, mut fields, is_processed, below } = new;
         let n_chars = content.chars().count();
         let n_max = KindSpec::of(node_type).map_or(0, |it| it.content_chars_max);
         if content.trim().is_empty() || n_max < n_chars {
@@ -377,7 +440,16 @@ impl KnowledgeImporter<'_, '_, '_> {
             return Ok(None);
         }
         fields.insert("origin".to_owned(), origin.into());
-        let fields = self.fitting(node_type, fields);
+        let mut fields = self.fitting(node_type, fields);
+        if is_processed {
+            // A snapshot that nothing comes into must not be made.
+            fields.insert("processed_in".to_owned(), 1.into());
+            if let Err(error) = checked(node_type, fields.clone()) {
+                self.refuse(list, origin, &error.message);
+                return Ok(None);
+            }
+            fields.insert("processed_in".to_owned(), self.batch.own_snapshot()?.into());
+        }
         let token_count = tokens::count(content);
         let new = NewKnowledgeNode { node_type, content, token_count, fields };
         let node = match add_node(self.batch, new, below, self.now) {
@@ -388,7 +460,8 @@ impl KnowledgeImporter<'_, '_, '_> {
                 return Ok(None);
             }
         };
-        self.ids.insert(origin.to_owned(), node.id());
+        self.claim(origin, node.id());
+        self.made.insert(node.id());
         self.count(list, true);
         Ok(Some(node))
     }

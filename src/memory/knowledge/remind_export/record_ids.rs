@@ -1,6 +1,6 @@
-//! Names of nodes in the records of an export, and their edges by these names.
+//! Names of nodes in the records of an export, and their edges.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -14,8 +14,8 @@ const STEP_ROWS: usize = 500;
 /// The names by which records refer to nodes.
 #[derive(Default)]
 pub(super) struct RecordIds {
-    /// The id in records of each node.
-    ids: HashMap<String, String>,
+    /// The id in records of each node, and the type of its record.
+    ids: HashMap<String, (String, NodeType)>,
     /// Names of topics.
     pub(super) topics: HashMap<String, String>,
     /// Titles of compiled files, by their ids as entities.
@@ -38,21 +38,39 @@ impl RecordIds {
         let mut names = RecordIds::default();
         for node_type in [NodeType::Episode, NodeType::Concept, NodeType::Fact, NodeType::Conflict]
         {
-            for row in rows(reader, node_type)? {
-                let id = row.text("origin").unwrap_or(&row.id).to_owned();
-                names.ids.insert(row.id, id);
-            }
+            names.add_records(node_type, rows(reader, node_type)?);
         }
         // Records of entities cannot say that one is deleted, and what names none is left out.
         for row in rows(reader, NodeType::Entity)?.into_iter().filter(|it| !it.is_gone()) {
             let id = format!("{}:{}", row.text("kind").unwrap_or("other"), row.title());
-            names.ids.insert(row.id, id.to_lowercase());
+            names.ids.insert(row.id, (id.to_lowercase(), NodeType::Entity));
         }
         names.add_files(reader)?;
         for row in rows(reader, NodeType::Topic)? {
-            names.topics.insert(row.id.clone(), row.title().to_owned());
+            let title = row.title().to_owned();
+            if !row.is_gone() {
+                names.ids.insert(row.id.clone(), (format!("topic {title}"), NodeType::Topic));
+            }
+            names.topics.insert(row.id, title);
         }
         Ok(names)
+    }
+
+    /// Names nodes by the ids of the records that they were imported from, else by their own. What
+    /// comes from another memory may have an id that a node of this one has, too.
+    fn add_records(&mut self, node_type: NodeType, rows: Vec<KnowledgeRow>) {
+        let (own, imported): (Vec<_>, Vec<_>) = rows.into_iter().partition(|it| !it.has("origin"));
+        let mut taken: HashSet<String> = own.iter().map(|it| it.id.clone()).collect();
+        let own = own.into_iter().map(|it| (it.id.clone(), (it.id, node_type)));
+        self.ids.extend(own);
+        for row in imported {
+            let further = (2..).map(|nth| format!("{}-{nth}", row.id));
+            let origin = row.text("origin").map(str::to_owned);
+            let mut ids = origin.into_iter().chain([row.id.clone()]).chain(further);
+            let id = ids.find(|it| !taken.contains(it)).unwrap_or_default();
+            taken.insert(id.clone());
+            self.ids.insert(row.id, (id, node_type));
+        }
     }
 
     /// Names the compiled files that something mentions; they become entities.
@@ -69,7 +87,7 @@ impl RecordIds {
                     {
                         let name = format!("file:{}", node.title());
                         self.files.insert(name.clone(), node.title().to_owned());
-                        self.ids.insert(id.to_owned(), name);
+                        self.ids.insert(id.to_owned(), (name, NodeType::Entity));
                     }
                 }
             }
@@ -78,7 +96,12 @@ impl RecordIds {
     }
 
     pub(super) fn of(&self, id: &str) -> Option<&str> {
-        self.ids.get(id).map(String::as_str)
+        self.record_of(id).map(|it| it.0)
+    }
+
+    /// Returns the id in records of a node, and the type of its record.
+    pub(super) fn record_of(&self, id: &str) -> Option<(&str, NodeType)> {
+        self.ids.get(id).map(|(id, node_type)| (id.as_str(), *node_type))
     }
 
     pub(super) fn own<'a>(&'a self, row: &'a KnowledgeRow) -> &'a str {
@@ -86,23 +109,25 @@ impl RecordIds {
     }
 }
 
-/// An edge as fields have it, its end by its id in records.
+/// An edge as fields have it.
 pub(super) struct RecordLink<'a> {
     pub(super) link_type: &'a str,
+    /// The id of the node at its end.
     pub(super) to: &'a str,
     pub(super) strength: f64,
     pub(super) context: Option<&'a str>,
 }
 
-pub(super) fn links<'a>(row: &'a KnowledgeRow, names: &'a RecordIds) -> Vec<RecordLink<'a>> {
+pub(super) fn links(row: &KnowledgeRow) -> Vec<RecordLink<'_>> {
     let links = row.fields.as_ref().and_then(|it| it.get("links")?.as_array());
-    let read = |it: &'a Value| {
-        Some(RecordLink {
-            link_type: it["type"].as_str()?,
-            to: names.of(it["to"].as_str()?)?,
-            strength: it["strength"].as_f64().unwrap_or(1.0),
-            context: it["context"].as_str(),
-        })
-    };
-    links.into_iter().flatten().filter_map(read).collect()
+    links.into_iter().flatten().filter_map(link).collect()
+}
+
+fn link(link: &Value) -> Option<RecordLink<'_>> {
+    Some(RecordLink {
+        link_type: link["type"].as_str()?,
+        to: link["to"].as_str()?,
+        strength: link["strength"].as_f64().unwrap_or(1.0),
+        context: link["context"].as_str(),
+    })
 }

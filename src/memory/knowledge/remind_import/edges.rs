@@ -30,6 +30,9 @@ impl KnowledgeImporter<'_, '_, '_> {
     pub(super) fn connect(&mut self, records: &RemindRecordLists) -> Result<(), MemoryError> {
         for list in ["episodes", "concepts", "facts"] {
             for record in records.list(list) {
+                if record.contains_key("superseded_by") {
+                    self.with_replacement.extend(record.text("id").map(str::to_owned));
+                }
                 self.mark_replaced_by_record(record)?;
             }
         }
@@ -51,7 +54,14 @@ impl KnowledgeImporter<'_, '_, '_> {
             let from = row.text("source_id").unwrap_or_default();
             self.link((from, row.text("target_id")), row.text("relation_type"), row)?;
         }
-        for (conflict, between) in conflicts_of_pairs(records.list("conflicts")) {
+        for row in records.list("edges") {
+            let from = row.text("source_id").unwrap_or_default();
+            self.link((from, row.text("target_id")), row.text("type"), row)?;
+        }
+        let others = records.list("other_conflicts");
+        for (conflict, between) in
+            conflicts_of_pairs(records.list("conflicts").iter().chain(others))
+        {
             self.conflict(conflict, &between)?;
         }
         for concept in records.list("concepts") {
@@ -81,11 +91,16 @@ impl KnowledgeImporter<'_, '_, '_> {
         };
         let link_type = link_type.unwrap_or("related_to");
         let link_type = crate::text::truncate_chars(link_type, TYPE_CHARS_MAX);
-        if link_type == "supersedes" && !source.has("deleted") {
-            self.mark_replaced_by_edge(&source, target)?;
-        }
         if source.id() == target || has_edge(&source.fields, &link_type, target) {
             return Ok(());
+        }
+        let is_told = to.is_some_and(|it| self.with_replacement.contains(it));
+        if link_type == "supersedes" && !source.has("deleted") && !is_told {
+            if !self.mark_replaced_by_edge(&source, target)? {
+                return Ok(());
+            }
+            let Some(marked) = self.node(from)? else { return Ok(()) };
+            source = marked;
         }
         if source.fields.is_empty() {
             self.leave_out("edges that begin at a note");
@@ -123,36 +138,56 @@ impl KnowledgeImporter<'_, '_, '_> {
             return Ok(());
         };
         let at = record.time("superseded_at").or(record.time("valid_to")).unwrap_or(self.now);
-        self.mark_replaced(old, &by, at)
+        self.mark_replaced(old, &by, at).map(drop)
     }
 
-    /// Notes that the end of an edge was replaced when the node of its beginning came.
+    /// Notes that the end of an edge was replaced when the node of its beginning came; returns
+    /// whether it is so.
     fn mark_replaced_by_edge(
         &mut self,
         by: &StoredKnowledgeNode,
         old: NodeId,
-    ) -> Result<(), MemoryError> {
-        let Some(old) = find_node(self.batch, &old.to_string())? else { return Ok(()) };
+    ) -> Result<bool, MemoryError> {
+        let Some(old) = find_node(self.batch, &old.to_string())? else { return Ok(false) };
         let began = by.time("valid_from").or(by.time("at")).or(by.time("created_at"));
         self.mark_replaced(old, by, began.unwrap_or(self.now))
     }
 
     /// Has a node replaced by another one of its type, unless it is replaced already, or what
-    /// replaces the other one leads back to it.
+    /// replaces the other one leads back to it. One that was here before is kept as it is, and
+    /// told; returns whether it is not.
     fn mark_replaced(
         &mut self,
         mut old: StoredKnowledgeNode,
         by: &StoredKnowledgeNode,
         at: Millis,
-    ) -> Result<(), MemoryError> {
+    ) -> Result<bool, MemoryError> {
         let is_known = old.has("superseded_by") || old.has("merged_into");
         if is_known || !by.is_a(old.record.node_type) || self.leads_to(by, old.id())? {
-            return Ok(());
+            return Ok(true);
         }
         let mut held = old.validity();
         held.to = held.to.or(Some(held.from.unwrap_or(at).max(at)));
         let is_fact = old.is_a(NodeType::Fact);
         let holds_on = is_fact && !held.is_over(self.now) && !held.is_empty();
+        if holds_on && old.validity() == held && has_edge(&by.fields, "supersedes", old.id()) {
+            return Ok(true);
+        }
+        if !self.made.contains(&old.id()) {
+            let list = match old.record.node_type {
+                NodeType::Episode => "episodes",
+                NodeType::Concept => "concepts",
+                _ => "facts",
+            };
+            let id = old.id();
+            let origin = old.text("origin").map_or_else(|| id.to_string(), str::to_owned);
+            self.keep(
+                list,
+                &origin,
+                &format!("{id} was replaced by {} there; it is kept", by.id()),
+            );
+            return Ok(false);
+        }
         if holds_on {
             let link = edge("supersedes", old.id(), 1.0, None);
             self.change(&mut by.clone(), |it| add_edge(it, link))?;
@@ -165,7 +200,8 @@ impl KnowledgeImporter<'_, '_, '_> {
                 it.insert("superseded_by".to_owned(), by.id().to_string().into());
                 it.insert("superseded_at".to_owned(), at.0.into());
             }
-        })
+        })?;
+        Ok(true)
     }
 
     /// Returns whether a node is another one, or was replaced by it in some steps.
@@ -189,8 +225,8 @@ impl KnowledgeImporter<'_, '_, '_> {
             self.leave_out("conflicts without an id");
             return Ok(());
         };
-        if self.earlier(origin, NodeType::Conflict)?.is_some() {
-            self.count("conflicts", false);
+        if let Some(here) = self.earlier(record, NodeType::Conflict, |_| false)? {
+            self.note_known_conflict(record, origin, &here);
             return Ok(());
         }
         let mut disputed = Vec::new();
@@ -201,16 +237,14 @@ impl KnowledgeImporter<'_, '_, '_> {
             self.refuse("conflicts", origin, "nothing that it is about is there");
             return Ok(());
         }
-        if self.is_known_conflict(&disputed)? {
-            self.count("conflicts", false);
+        if let Some(here) = self.known_conflict(&disputed)? {
+            self.note_known_conflict(record, origin, &here);
             return Ok(());
         }
-        let one_of = |name: &str, words: &'static [&'static str], default: &'static str| {
-            let word = record.text(name).unwrap_or(default);
-            words.iter().copied().find(|it| *it == word).unwrap_or(default)
-        };
-        let status = one_of("status", CONFLICT_STATES, CONFLICT_STATES[0]);
-        let severity = one_of("severity", SEVERITIES, "medium");
+        let status = status_of(record);
+        let severity =
+            record.text("severity").and_then(|it| SEVERITIES.iter().find(|word| **word == it));
+        let severity = severity.copied().unwrap_or("medium");
         let mut fields = Map::new();
         fields.insert("conflict".to_owned(), status.into());
         fields.insert("severity".to_owned(), severity.into());
@@ -232,22 +266,44 @@ impl KnowledgeImporter<'_, '_, '_> {
         let content = record.text("description").unwrap_or("conflict");
         let (list, node_type, below) =
             ("conflicts", NodeType::Conflict, BucketOrParentNode::Bucket(&[]));
-        self.add(RecordNode { list, origin, node_type, content, fields, below })?;
+        let is_processed = false;
+        self.add(RecordNode { list, origin, node_type, content, fields, is_processed, below })?;
         if status == CONFLICT_STATES[0] && severity != "low" {
             self.contest(disputed)?;
         }
         Ok(())
     }
 
-    /// Returns whether a conflict is about all of these already, be it open, resolved or dismissed.
-    fn is_known_conflict(&self, disputed: &[StoredKnowledgeNode]) -> Result<bool, MemoryError> {
-        let Some(first) = disputed.first() else { return Ok(false) };
+    /// Counts a conflict that is here already; one that is open, resolved or dismissed here stays
+    /// so.
+    fn note_known_conflict(
+        &mut self,
+        record: &RemindRecord,
+        origin: &str,
+        here: &StoredKnowledgeNode,
+    ) {
+        self.claimed.insert(here.id());
+        let (status, there) = (here.text("conflict").unwrap_or_default(), status_of(record));
+        if status == there {
+            self.count("conflicts", false);
+        } else {
+            let why = format!("{} is {status} here and {there} there; it is kept", here.id());
+            self.keep("conflicts", origin, &why);
+        }
+    }
+
+    /// Returns the conflict about all of these, be it open, resolved or dismissed.
+    fn known_conflict(
+        &self,
+        disputed: &[StoredKnowledgeNode],
+    ) -> Result<Option<StoredKnowledgeNode>, MemoryError> {
+        let Some(first) = disputed.first() else { return Ok(None) };
         let known = StoredKnowledgeNode::all(self.batch.with_edge_to(first.id(), &[DISPUTES])?)?;
         let is_about_all = |conflict: &StoredKnowledgeNode| {
             let ids = conflict.linked(DISPUTES);
             disputed.iter().all(|it| ids.contains(&it.id().to_string().as_str()))
         };
-        Ok(known.iter().any(is_about_all))
+        Ok(known.into_iter().find(is_about_all))
     }
 
     fn contest(&mut self, disputed: Vec<StoredKnowledgeNode>) -> Result<(), MemoryError> {
@@ -283,7 +339,7 @@ impl KnowledgeImporter<'_, '_, '_> {
                 continue;
             }
             let is_over = |it: &StoredKnowledgeNode| !is_current_fact(it, self.now);
-            if self.is_known_conflict(&between)? || between.iter().any(is_over) {
+            if self.known_conflict(&between)?.is_some() || between.iter().any(is_over) {
                 self.count("conflicts", false);
                 continue;
             }
@@ -295,16 +351,26 @@ impl KnowledgeImporter<'_, '_, '_> {
     }
 }
 
+/// Returns the state of a conflict, as its record has it.
+fn status_of(record: &RemindRecord) -> &'static str {
+    let status = record.text("status");
+    CONFLICT_STATES.iter().find(|it| status == Some(it)).unwrap_or(&CONFLICT_STATES[0])
+}
+
 /// Returns the records of conflicts, each with the ids of what it is about. Records have at most
 /// two facts; those by which an export tells of more, `ID`, `ID/2`, `ID/3`, are one conflict again.
-fn conflicts_of_pairs(records: &[RemindRecord]) -> Vec<(&RemindRecord, Vec<String>)> {
-    let mut conflicts: Vec<(&RemindRecord, Vec<String>)> = Vec::new();
+fn conflicts_of_pairs<'a>(
+    records: impl Iterator<Item = &'a RemindRecord>,
+) -> Vec<(&'a RemindRecord, Vec<String>)> {
+    let mut conflicts: Vec<(&'a RemindRecord, Vec<String>)> = Vec::new();
     let mut by_id: HashMap<&str, usize> = HashMap::new();
     for record in records {
         let facts = [record.text("fact_a_id"), record.text("fact_b_id")];
         let mut between: Vec<String> = facts.into_iter().flatten().map(str::to_owned).collect();
-        if between.is_empty() {
-            between = record.texts("concept_ids");
+        for further in ["between", "concept_ids"] {
+            if between.is_empty() {
+                between = record.texts(further);
+            }
         }
         let id = record.text("id").unwrap_or_default();
         let first = id.rsplit_once('/').and_then(|(first, _)| by_id.get(first));

@@ -7,15 +7,20 @@ use serde_json::{Map, Value, json};
 use super::record_values::{LabelsByOwnerId, RecordValues, labels_of};
 use super::{KnowledgeImporter, RecordNode};
 use crate::maintenance::transfer::{RemindRecord, RemindRecordLists};
-use crate::memory::knowledge::contradicting_facts::{FactSubject, add_key, statement_key};
+use crate::memory::knowledge::contradicting_facts::{
+    FactSubject, add_key, is_equal_text, statement_key,
+};
 use crate::memory::knowledge::fact_writes::cluster_of;
-use crate::memory::knowledge::node_writes::{BucketOrParentNode, add_edge, edge, find_node};
+use crate::memory::knowledge::node_writes::{
+    BucketOrParentNode, StoredKnowledgeNode, add_edge, edge, find_node,
+};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::entity_extraction::{name_key, normal_name};
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::knowledge::{FACT_CLUSTER, LINKS_MAX};
 use crate::model::tree::NodeType;
+use crate::model::validity::Validity;
 
 /// Types of edges from an episode to a concept.
 const EVIDENCE: &[&str] = &["supports", "contradicts", "exemplifies", "qualifies"];
@@ -71,26 +76,31 @@ impl KnowledgeImporter<'_, '_, '_> {
         let title = record.text("title").unwrap_or("Untitled");
         let mut fields = fields_of_concept(record, title);
         let (list, node_type) = ("concepts", NodeType::Concept);
-        if self.is_there((list, node_type), origin, record.text("summary"), &fields)? {
+        let is_cluster = record.text("concept_type") == Some(FACT_CLUSTER);
+        let says_same = |it: &StoredKnowledgeNode| {
+            is_equal_text(it.title(), title) || is_cluster && it.text("kind") == Some(FACT_CLUSTER)
+        };
+        let summary = record.text("summary");
+        if self.is_there((list, node_type), record, summary, &fields, says_same)? {
             return Ok(());
         }
         fields.extend(dated(record));
-        let labels = labels_of(record, labels);
-        let topic = self.topic_of_record(record, &labels)?;
+        let mut labels = labels_of(record, labels);
+        let topic = self.topic_of_record(record, &mut labels)?;
         fields.insert("names".to_owned(), json!([name_key(title)]));
         fields.insert("topic".to_owned(), topic.map(|it| it.to_string()).into());
         set_labels(&mut fields, labels);
-        let mut content = record.text("summary").unwrap_or(title).to_owned();
-        if record.text("concept_type") == Some(FACT_CLUSTER)
-            && let Some(subject) = self.free_subject_of(record)?
-        {
-            if record.text("summary").is_none() {
+        let mut content = summary.unwrap_or(title).to_owned();
+        if is_cluster && let Some(subject) = self.free_subject_of(record)? {
+            if summary.is_none() {
                 content = subject.clone();
             }
             fields.insert("subject".to_owned(), name_key(&subject).into());
         }
         let below = self.below(topic)?;
-        self.add(RecordNode { list, origin, node_type, content: &content, fields, below }).map(drop)
+        let (content, is_processed) = (content.as_str(), false);
+        self.add(RecordNode { list, origin, node_type, content, fields, is_processed, below })
+            .map(drop)
     }
 
     /// Keeps a concept that was merged into another one, as a redirect. A file in which it stands
@@ -102,21 +112,22 @@ impl KnowledgeImporter<'_, '_, '_> {
             self.leave_out("concepts that were merged into what is not there");
             return Ok(());
         };
-        if let Some(here) = self.earlier(origin, node_type)? {
-            let here = find_node(self.batch, &here.to_string())?;
-            if here.is_some_and(|it| !it.has("merged_into")) {
+        let title = record.text("title").unwrap_or("Untitled");
+        let says_same = |it: &StoredKnowledgeNode| is_equal_text(it.title(), title);
+        if let Some(here) = self.earlier(record, node_type, says_same)? {
+            self.claimed.insert(here.id());
+            if !here.has("merged_into") {
                 self.keep(list, origin, "it was merged into another one there; it is kept");
             }
             return Ok(());
         }
-        let title = record.text("title").unwrap_or("Untitled");
         let mut fields = fields_of_concept(record, title);
         fields.extend(dated(record));
         fields.insert("names".to_owned(), json!([name_key(title)]));
         fields.insert("merged_into".to_owned(), into.to_string().into());
         let content = record.text("summary").unwrap_or(title);
-        let below = BucketOrParentNode::Bucket(&[]);
-        self.add(RecordNode { list, origin, node_type, content, fields, below })?;
+        let (below, is_processed) = (BucketOrParentNode::Bucket(&[]), false);
+        self.add(RecordNode { list, origin, node_type, content, fields, is_processed, below })?;
         self.ids.insert(origin.to_owned(), into);
         Ok(())
     }
@@ -131,7 +142,11 @@ impl KnowledgeImporter<'_, '_, '_> {
     /// Returns the subject of a cluster, unless another cluster has it.
     fn free_subject_of(&mut self, record: &RemindRecord) -> Result<Option<String>, MemoryError> {
         let Some(name) = subject_of(record) else { return Ok(None) };
-        let taken = self.batch.with_facet(NodeType::Concept, "subject", &name_key(&name))?;
+        let mut taken = self.batch.with_facet(NodeType::Concept, "subject", &name_key(&name))?;
+        // Where a record says that it has a subject, it has it beside other ones of its file.
+        if record.text("subject").is_some() {
+            taken.retain(|it| !self.made.contains(&it.id));
+        }
         Ok(taken.is_empty().then_some(name))
     }
 
@@ -140,6 +155,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         &mut self,
         record: &RemindRecord,
         facts: &HashMap<&str, Vec<&RemindRecord>>,
+        labels: &LabelsByOwnerId<'_>,
     ) -> Result<(), MemoryError> {
         let cluster = record.text("id").and_then(|it| self.ids.get(it)).copied();
         let (Some(cluster), Some(origin)) = (cluster, record.text("id")) else { return Ok(()) };
@@ -149,7 +165,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         let subject = subject_of(record).unwrap_or_else(|| node.title().to_owned());
         if let Some(facts) = facts.get(origin) {
             for fact in facts {
-                self.fact(fact, &subject, below())?;
+                self.fact(fact, &subject, labels, below())?;
             }
             return Ok(());
         }
@@ -161,7 +177,7 @@ impl KnowledgeImporter<'_, '_, '_> {
             for (name, of) in [("valid_from", "created_at"), ("created_at", "created_at")] {
                 fact.insert(name.to_owned(), record.text(of).into());
             }
-            self.fact(&fact, &subject, below())?;
+            self.fact(&fact, &subject, labels, below())?;
         }
         Ok(())
     }
@@ -170,6 +186,7 @@ impl KnowledgeImporter<'_, '_, '_> {
     pub(super) fn facts_without_cluster(
         &mut self,
         facts: &[RemindRecord],
+        labels: &LabelsByOwnerId<'_>,
     ) -> Result<(), MemoryError> {
         for fact in facts {
             if fact.text("cluster_id").is_some_and(|it| self.ids.contains_key(it)) {
@@ -188,7 +205,7 @@ impl KnowledgeImporter<'_, '_, '_> {
             let mut subject = FactSubject::of(self.batch, &entity)?;
             let cluster = cluster_of(self.batch, &mut subject, None, self.now)?;
             let below = BucketOrParentNode::Node(cluster.record.key);
-            self.fact(fact, subject.name(), below)?;
+            self.fact(fact, subject.name(), labels, below)?;
         }
         Ok(())
     }
@@ -197,6 +214,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         &mut self,
         record: &RemindRecord,
         subject: &str,
+        labels: &LabelsByOwnerId<'_>,
         below: BucketOrParentNode<'_>,
     ) -> Result<(), MemoryError> {
         self.step()?;
@@ -206,11 +224,20 @@ impl KnowledgeImporter<'_, '_, '_> {
         };
         let mut fields = fields_of_fact(record);
         let (list, node_type) = ("facts", NodeType::Fact);
-        if self.is_there((list, node_type), origin, Some(text), &fields)? {
+        let subject = record.text("subject").unwrap_or(subject);
+        let terms = [Some(subject), record.text("attribute")].map(|it| it.map(normal_name));
+        let time = |name: &str| fields.get(name).and_then(Value::as_i64).map(Millis);
+        let held = Validity { from: time("valid_from"), to: time("valid_to") };
+        let says_same = |it: &StoredKnowledgeNode| {
+            is_equal_text(&it.record.content, text)
+                && ["subject", "attribute"].map(|name| it.text(name).map(normal_name)) == terms
+                && it.validity().overlaps(held)
+        };
+        if self.is_there((list, node_type), record, Some(text), &fields, says_same)? {
             return Ok(());
         }
         fields.extend(dated(record));
-        let subject = record.text("subject").unwrap_or(subject);
+        set_labels(&mut fields, labels_of(record, labels));
         fields.insert("subject".to_owned(), subject.into());
         if let Some(attribute) = record.text("attribute") {
             fields.insert("key".to_owned(), statement_key(subject, attribute).into());
@@ -224,7 +251,9 @@ impl KnowledgeImporter<'_, '_, '_> {
                 self.edge(&mut fields, edge("mentions", id, 1.0, None));
             }
         }
-        self.add(RecordNode { list, origin, node_type, content: text, fields, below }).map(drop)
+        let (content, is_processed) = (text, false);
+        self.add(RecordNode { list, origin, node_type, content, fields, is_processed, below })
+            .map(drop)
     }
 
     /// Keeps an episode with what it mentions, supports and states.
@@ -241,24 +270,23 @@ impl KnowledgeImporter<'_, '_, '_> {
         };
         let mut fields = fields_of_episode(record);
         let (list, node_type) = ("episodes", NodeType::Episode);
-        if self.is_there((list, node_type), origin, Some(content), &fields)? {
+        if self.is_there((list, node_type), record, Some(content), &fields, |_| false)? {
             return Ok(());
         }
-        let labels = labels_of(record, labels);
-        let topic = self.topic_of_record(record, &labels)?;
+        let mut labels = labels_of(record, labels);
+        let topic = self.topic_of_record(record, &mut labels)?;
         fields.extend(dated(record));
         let at = record.time("timestamp").or(record.time("created_at")).unwrap_or(self.now);
         fields.insert("at".to_owned(), at.0.into());
         fields.insert("topic".to_owned(), topic.map(|it| it.to_string()).into());
         set_labels(&mut fields, labels);
-        if record.is_set("consolidated") {
-            fields.insert("processed_in".to_owned(), self.batch.own_snapshot()?.into());
-        }
         self.edges_of_episode(origin, record, &mut fields, connections)?;
         let day = at.day();
         let bucket = [day.as_str()];
         let below = BucketOrParentNode::Bucket(&bucket);
-        self.add(RecordNode { list, origin, node_type, content, fields, below }).map(drop)
+        let is_processed = record.is_set("consolidated");
+        self.add(RecordNode { list, origin, node_type, content, fields, is_processed, below })
+            .map(drop)
     }
 
     fn edges_of_episode(

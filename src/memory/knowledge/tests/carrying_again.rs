@@ -18,7 +18,7 @@ impl Case {
     }
 
     /// How many snapshots there are.
-    fn n_snapshots(&self) -> i64 {
+    pub(super) fn n_snapshots(&self) -> i64 {
         self.memory.read(|it| it.versions().snapshots().map(|it| it.last)).unwrap()
     }
 }
@@ -88,7 +88,7 @@ fn of_api(limit: u32) -> Value {
 
 impl Case {
     /// Every conflict: its status, and the texts that it is about in their order.
-    fn conflicts_told(&self) -> Vec<(String, Vec<String>)> {
+    pub(super) fn conflicts_told(&self) -> Vec<(String, Vec<String>)> {
         let found = self.memory.read(|it| conflicts_document(it, ("all", START), 99)).unwrap();
         let told = |it: &Value| {
             let facts = it["facts"].as_array().unwrap().iter();
@@ -101,7 +101,7 @@ impl Case {
     }
 
     /// The id of the only conflict.
-    fn conflict(&self) -> Value {
+    pub(super) fn conflict(&self) -> Value {
         let found = self.memory.read(|it| conflicts_document(it, ("all", START), 99)).unwrap();
         found["conflicts"][0]["id"].clone()
     }
