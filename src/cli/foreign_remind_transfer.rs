@@ -99,14 +99,16 @@ pub(super) fn export(
         Ok(written.map_err(TransferError::Output)?)
     };
     let Some(dest) = dest else {
-        return written(&mut context.out).map(|_| CommandOutcome::Done);
+        let counts = written(&mut context.out)?;
+        let _ = context.err.write_all(left_out(&counts).as_bytes());
+        return Ok(CommandOutcome::Done);
     };
     let if_there = if is_force { IfExists::Replace } else { IfExists::Refuse };
     let draft = AtomicFile::of(dest, if_there)?;
     let counts = written(&mut BufWriter::new(draft.file()?))?;
     draft.publish()?;
     let ExportCounts { n_episodes, n_concepts, n_facts, n_entities, .. } = counts;
-    let ExportCounts { n_conflicts, n_left_out, .. } = counts;
+    let n_conflicts = counts.n_conflicts;
     let numbers = BTreeMap::from([
         ("episodes", n_episodes),
         ("concepts", n_concepts),
@@ -116,8 +118,14 @@ pub(super) fn export(
     ]);
     let dest = dest.display();
     context.say(format_args!("exported: {}, to {dest}\n", counted(&numbers)))?;
-    if 0 < n_left_out {
-        context.say(format_args!("left out: {n_left_out} edges to what is not exported\n"))?;
-    }
+    context.say(left_out(&counts))?;
     Ok(CommandOutcome::Done)
+}
+
+/// Returns a line about what an export has no place for.
+fn left_out(counts: &ExportCounts) -> String {
+    match counts.n_left_out {
+        0 => String::new(),
+        n => format!("left out: {n} edges to what is not exported\n"),
+    }
 }

@@ -56,6 +56,10 @@ impl AssociationLists {
                 self.n_left_out += 1;
                 continue;
             };
+            // What was merged into a node is that node.
+            if to == id {
+                continue;
+            }
             match (row.node_type, to_type, link.link_type) {
                 (NodeType::Episode | NodeType::Fact, NodeType::Entity, "mentions") => {
                     if row.node_type == NodeType::Episode {

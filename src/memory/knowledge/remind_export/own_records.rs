@@ -55,10 +55,14 @@ pub(super) fn conflicts_of(
     let (mut conflicts, mut others) = (Vec::new(), Vec::new());
     for row in rows {
         let id = names.own(row);
-        let links = links(row);
-        let ends: Vec<(&str, NodeType)> =
-            links.iter().filter_map(|it| names.record_of(it.to)).collect();
-        derived.n_left_out += links.len() - ends.len();
+        let mut ends: Vec<(&str, NodeType)> = Vec::new();
+        for link in links(row) {
+            match names.record_of(link.to) {
+                Some(end) if ends.contains(&end) => (),
+                Some(end) => ends.push(end),
+                None => derived.n_left_out += 1,
+            }
+        }
         let disputed: Vec<&str> = ends.iter().map(|it| it.0).collect();
         if !ends.is_empty() && ends.iter().all(|it| it.1 == NodeType::Fact) {
             for nth in 1..disputed.len().max(2) {

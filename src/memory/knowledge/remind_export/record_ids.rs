@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::Value;
 
 use crate::memory::knowledge::arguments::KnowledgeResult;
+use crate::memory::knowledge::entity_resolution::MERGED_MAX;
 use crate::model::tree::NodeType;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
 
@@ -24,12 +25,18 @@ pub(super) struct RecordIds {
 
 /// Returns the nodes of a type that were merged into none, eldest first.
 pub(super) fn rows(reader: &Reader, node_type: NodeType) -> KnowledgeResult<Vec<KnowledgeRow>> {
+    let mut all = all_rows(reader, node_type)?;
+    all.retain(|it| !it.has("merged_into"));
+    Ok(all)
+}
+
+/// Returns the nodes of a type, eldest first.
+fn all_rows(reader: &Reader, node_type: NodeType) -> KnowledgeResult<Vec<KnowledgeRow>> {
     let keys = reader.nodes_with(&[FieldFilter::text("type", node_type.as_str())])?;
     let mut all = Vec::with_capacity(keys.len());
     for some in keys.chunks(STEP_ROWS) {
         all.extend(reader.knowledge(some)?);
     }
-    all.retain(|it| !it.has("merged_into"));
     Ok(all)
 }
 
@@ -46,6 +53,9 @@ impl RecordIds {
             names.ids.insert(row.id, (id.to_lowercase(), NodeType::Entity));
         }
         names.add_files(reader)?;
+        for node_type in [NodeType::Episode, NodeType::Concept, NodeType::Fact, NodeType::Entity] {
+            names.add_merged(&all_rows(reader, node_type)?);
+        }
         for row in rows(reader, NodeType::Topic)? {
             let title = row.title().to_owned();
             if !row.is_gone() {
@@ -70,6 +80,21 @@ impl RecordIds {
             let id = ids.find(|it| !taken.contains(it)).unwrap_or_default();
             taken.insert(id.clone());
             self.ids.insert(row.id, (id, node_type));
+        }
+    }
+
+    /// Names what was merged into another node by the record of that one.
+    fn add_merged(&mut self, rows: &[KnowledgeRow]) {
+        let into: BTreeMap<&str, &str> =
+            rows.iter().filter_map(|it| Some((&*it.id, it.text("merged_into")?))).collect();
+        for id in into.keys() {
+            let mut standing = *id;
+            for _ in 0..MERGED_MAX {
+                standing = into.get(standing).copied().unwrap_or(standing);
+            }
+            if let Some(record) = self.ids.get(standing).cloned() {
+                self.ids.insert((*id).to_owned(), record);
+            }
         }
     }
 

@@ -78,7 +78,7 @@ impl KnowledgeImporter<'_, '_, '_> {
     }
 
     /// Adds an edge between two records, unless it is there.
-    fn link(
+    pub(super) fn link(
         &mut self,
         (from, to): (&str, Option<&str>),
         link_type: Option<&str>,

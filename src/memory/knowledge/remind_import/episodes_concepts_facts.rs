@@ -271,7 +271,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         let mut fields = fields_of_episode(record);
         let (list, node_type) = ("episodes", NodeType::Episode);
         if self.is_there((list, node_type), record, Some(content), &fields, |_| false)? {
-            return Ok(());
+            return self.edges_to_new(origin, connections);
         }
         let mut labels = labels_of(record, labels);
         let topic = self.topic_of_record(record, &mut labels)?;
@@ -326,6 +326,34 @@ impl KnowledgeImporter<'_, '_, '_> {
                 Some(_) => (),
                 None => self.leave_out("edges to what is not there"),
             }
+        }
+        Ok(())
+    }
+
+    /// Adds the edges of an episode that is here already to what this import made.
+    fn edges_to_new(
+        &mut self,
+        origin: &str,
+        connections: &EpisodeEdges<'_>,
+    ) -> Result<(), MemoryError> {
+        let EpisodeEdges { supports, evidence, states, .. } = connections;
+        let mut edges = Vec::new();
+        for row in evidence.get(origin).into_iter().flatten() {
+            let link_type = row.text("link_type").filter(|it| EVIDENCE.contains(it));
+            let ends = link_type.zip(row.text("concept_id"));
+            let strength = share(row, "strength", 0.5);
+            edges.extend(ends.map(|(of, to)| (of, to, strength, row.text("note"))));
+        }
+        let sources = supports.get(origin).into_iter().flatten();
+        let sources = sources.chain(states.get(origin).into_iter().flatten());
+        edges.extend(sources.map(|to| ("supports", *to, 1.0, None)));
+        edges.retain(|it| self.ids.get(it.1).is_some_and(|it| self.made.contains(it)));
+        for (link_type, to, strength, note) in edges {
+            let edge = RemindRecord::from_iter([
+                ("strength".to_owned(), strength.into()),
+                ("context".to_owned(), note.into()),
+            ]);
+            self.link((origin, Some(to)), Some(link_type), &edge)?;
         }
         Ok(())
     }

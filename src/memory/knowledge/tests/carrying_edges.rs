@@ -63,7 +63,7 @@ fn check_references(export: &str) {
 
 impl Case {
     /// Every edge by the lines of its ends, and every label and end of a conflict.
-    fn edges_told(&self) -> BTreeSet<String> {
+    pub(super) fn edges_told(&self) -> BTreeSet<String> {
         let rows = self.memory.read(|reader| {
             let mut rows = Vec::new();
             for of in ["episode", "concept", "fact", "topic", "entity", "conflict"] {
@@ -168,9 +168,6 @@ fn conflicts_of_concepts_and_of_episodes_are_carried() {
         check(json!([conflict, {"op": "resolve", "id": "$k", "winner": format!("${a}")}]));
         check(json!([conflict, {"op": "dismiss", "id": "$k"}]));
     }
-    check(json!([
-        {"op": "conflict", "a": "$A", "b": "$B"}, {"op": "merge", "from": ["$A"], "into": "$B"},
-    ]));
 }
 
 #[test]
@@ -194,6 +191,26 @@ fn a_planned_fact_that_was_deleted_ends_after_it_begins() {
     assert_eq!(carried.import(&case.export()).kept, [""; 0]);
     let fact: Value = serde_json::from_str(&carried.export()).unwrap();
     assert_eq!(fact["fact_fields"][0]["valid_to"], Value::Null);
+}
+
+#[test]
+fn what_was_merged_is_named_by_what_stands_for_it() {
+    let case = Case::new();
+    case.apply(json!([
+        {"op": "concept", "as": "A", "title": "Alpha", "summary": "Kestrels hover."},
+        {"op": "concept", "as": "B", "title": "Beta", "summary": "They hover over fields."},
+        {"op": "concept", "as": "C", "title": "Gamma", "summary": "Over fields they hover."},
+        {"op": "link", "from": "$C", "to": "$A", "type": "implies"},
+        {"op": "conflict", "a": "$A", "b": "$C"},
+        {"op": "merge", "from": ["$A"], "into": "$B"},
+    ]));
+    check_references(&case.export());
+    let counted = case.memory.read(|it| export_remind(it, &mut Vec::new())).unwrap().unwrap();
+    assert_eq!(counted.n_left_out, 0);
+    let told = case.carried().edges_told();
+    for edge in ["concept Gamma implies concept Beta", "disputes concept Beta"] {
+        assert!(told.iter().any(|it| it.contains(edge)), "{edge} in {told:?}");
+    }
 }
 
 #[test]

@@ -133,6 +133,21 @@ fn a_replacement_of_what_is_here_is_told_and_not_made() {
 }
 
 #[test]
+fn an_episode_that_is_here_supports_what_comes_later() {
+    let file = |concepts: Value| {
+        json!({"version": 3, "concepts": concepts, "episodes": [{"id": "e1", "content": "Fine."}]})
+            .to_string()
+    };
+    let concept = json!({"id": "aaaa0001", "title": "Tea", "summary": "Green.",
+        "source_episodes": ["e1"]});
+    let case = Case::new();
+    case.import(&file(json!([])));
+    assert_eq!(case.import(&file(json!([concept]))).added, [("concepts", 1), ("edges", 1)].into());
+    assert_eq!(case.import(&file(json!([concept]))).snapshot, None);
+    assert_eq!(case.edges_told().len(), 1, "{:?}", case.edges_told());
+}
+
+#[test]
 fn an_episode_that_is_refused_makes_no_snapshot() {
     let episode = |id: &str, content: &str| {
         json!({"id": id, "content": content,
