@@ -6,12 +6,13 @@
 //! others from being the last. So a name that leads elsewhere was changed from outside. Device and
 //! inode of the names are noted when the log is open; an open file keeps its inode, so no other can
 //! have it. The names are looked up and the files not opened, since closing one would drop SQLite's
-//! locks; only the log has none.
+//! locks; only the log has none, and is kept open, since each write reads its beginning.
 
 mod hard_links;
+mod open_wal;
 
 use std::fs::{self, Metadata};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -20,22 +21,16 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 pub(super) use hard_links::check_links;
 use hard_links::{check_names, n_names};
+use open_wal::{LOG_HEAD, OpenWal};
 
 use super::checked_schema::CheckedSchema;
 use super::committed_wal_pages::CommittedWalPageNumbers;
 use super::missing_wal_check::with_suffix;
 use super::{ErrorContext, StoreError, write_transaction};
 
-/// The suffixes of the names, in the order of [`DatabaseInodes`].
-const ENDINGS: [&str; 3] = ["", "-wal", "-shm"];
-
 /// The first bytes of a log whose checksums are little-endian, and big-endian.
 const LOG_MAGIC: [u8; 4] = [0x37, 0x7f, 0x06, 0x82];
 const LOG_MAGIC_BIG: [u8; 4] = [0x37, 0x7f, 0x06, 0x83];
-
-/// Bytes at the beginning of a log up to the end of its salts:
-/// <https://sqlite.org/fileformat2.html#the_write_ahead_log>.
-const LOG_HEAD: usize = 24;
 
 /// The three files, as they were when they were opened.
 #[derive(Debug)]
@@ -45,7 +40,10 @@ pub(crate) struct OpenedFiles {
     /// The path without symbolic links, from which SQLite derives the names of the log and its
     /// index.
     full: PathBuf,
+    /// The names of the log and of its index.
+    beside: [PathBuf; 2],
     opened: DatabaseInodes,
+    open_log: Option<OpenWal>,
     /// The log as it was after a write of this process that was not its first.
     log: Mutex<Option<WalExtent>>,
     /// The database as it was when this process last saw that it is whole.
@@ -147,9 +145,12 @@ impl OpenedFiles {
     /// log.
     pub(crate) fn of(path: &Path) -> Result<OpenedFiles, StoreError> {
         let full = path.canonicalize().map_err(|_| StoreError::Moved { path: path.to_owned() })?;
+        let beside = ["-wal", "-shm"].map(|it| with_suffix(&full, it));
         let mut file_identity = OpenedFiles {
             path: path.to_owned(),
             full,
+            open_log: OpenWal::open(&beside[0]),
+            beside,
             opened: [None; 3],
             log: Mutex::default(),
             database: Mutex::default(),
@@ -157,7 +158,12 @@ impl OpenedFiles {
         };
         file_identity.opened = inodes(&file_identity.look());
         match file_identity.opened.iter().position(Option::is_none) {
-            Some(nth) => Err(StoreError::Moved { path: file_identity.name(nth) }),
+            Some(nth) => Err(file_identity.moved(nth)),
+            None if file_identity.open_log.as_ref().and_then(OpenWal::inode)
+                != file_identity.opened[1] =>
+            {
+                Err(file_identity.moved(1))
+            }
             None => Ok(file_identity),
         }
     }
@@ -166,7 +172,7 @@ impl OpenedFiles {
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         match self.change() {
             None => Ok(()),
-            Some(change) => Err(StoreError::Moved { path: self.name(change.file()) }),
+            Some(change) => Err(self.moved(change.file())),
         }
     }
 
@@ -202,14 +208,14 @@ impl OpenedFiles {
                 self.check()?;
                 WalCheckMoment::Other
             }
-            Some(change) => return Err(StoreError::Moved { path: self.name(change.file()) }),
+            Some(change) => return Err(self.moved(change.file())),
         };
         let cut = match self.log_state(moment) {
             WalTruncationCheckResult::Cut => 1,
             WalTruncationCheckResult::Whole(salts) if self.is_cut_locked(salts) => 0,
             WalTruncationCheckResult::Whole(_) => return Ok(()),
         };
-        Err(StoreError::Moved { path: self.name(cut) })
+        Err(self.moved(cut))
     }
 
     /// Refuses files that are no longer at their names, and those that were cut from outside,
@@ -218,7 +224,7 @@ impl OpenedFiles {
         self.check()?;
         match self.cut_file(WalCheckMoment::Other, conn)? {
             None => Ok(()),
-            Some(nth) => Err(StoreError::Moved { path: self.name(nth) }),
+            Some(nth) => Err(self.moved(nth)),
         }
     }
 
@@ -233,12 +239,12 @@ impl OpenedFiles {
     /// Checks that the last commit of `conn` is in files with names; the error means that it may be
     /// lost.
     pub(crate) fn confirm(&self, conn: &Connection) -> Result<(), StoreError> {
-        let unkept =
-            |change: FileReplacedOrUnlinked| StoreError::Unkept { path: self.name(change.file()) };
+        let unkept_file = |nth| StoreError::Unkept { path: self.name(nth).to_owned() };
+        let unkept = |change: FileReplacedOrUnlinked| unkept_file(change.file());
         match self.change() {
             None | Some(FileReplacedOrUnlinked::IndexUnlinked) => {
                 match self.cut_file(WalCheckMoment::AfterWrite, conn).unwrap_or(Some(0)) {
-                    Some(nth) => Err(StoreError::Unkept { path: self.name(nth) }),
+                    Some(nth) => Err(unkept_file(nth)),
                     None => Ok(()),
                 }
             }
@@ -316,7 +322,7 @@ impl OpenedFiles {
             return false;
         }
         // What cannot be read says nothing.
-        let logged = CommittedWalPageNumbers::read(&self.name(1)).unwrap_or(None);
+        let logged = CommittedWalPageNumbers::read(self.name(1)).unwrap_or(None);
         let n_bytes = self.database_bytes();
         let is_whole = match &logged {
             Some(logged) => logged.complete(n_bytes),
@@ -343,7 +349,7 @@ impl OpenedFiles {
     fn log_state(&self, moment: WalCheckMoment) -> WalTruncationCheckResult {
         // Other threads note a later state meanwhile otherwise.
         let mut known = lock(&self.log);
-        let Some((head, n_bytes)) = self.log_head() else {
+        let Some((head, n_bytes)) = self.open_log.as_ref().and_then(OpenWal::head) else {
             return WalTruncationCheckResult::Whole(None);
         };
         if ![LOG_MAGIC, LOG_MAGIC_BIG].contains(&[head[0], head[1], head[2], head[3]]) {
@@ -364,18 +370,6 @@ impl OpenedFiles {
         WalTruncationCheckResult::Whole(Some(salts))
     }
 
-    /// Returns what the log begins with, and its length; `None` where it is empty.
-    ///
-    /// The length is read first: a log that begins anew in between has other salts then, and not
-    /// those of a longer one.
-    fn log_head(&self) -> Option<([u8; LOG_HEAD], u64)> {
-        let mut log = fs::File::open(self.name(1)).ok()?;
-        let n_bytes = log.metadata().ok()?.len();
-        let mut head = [0; LOG_HEAD];
-        let n_read = log.read(&mut head).ok()?;
-        (4 <= n_read).then_some((head, n_bytes))
-    }
-
     fn change(&self) -> Option<FileReplacedOrUnlinked> {
         FileReplacedOrUnlinked::between(self.opened, inodes(&self.look()))
     }
@@ -389,17 +383,21 @@ impl OpenedFiles {
         [database, of(1), of(2)]
     }
 
-    fn name(&self, nth: usize) -> PathBuf {
+    fn name(&self, nth: usize) -> &Path {
         match nth {
-            0 => self.path.clone(),
-            _ => with_suffix(&self.full, ENDINGS[nth]),
+            0 => &self.path,
+            _ => &self.beside[nth - 1],
         }
+    }
+
+    fn moved(&self, nth: usize) -> StoreError {
+        StoreError::Moved { path: self.name(nth).to_owned() }
     }
 
     /// Restores the log's name, and returns whether it has it again.
     fn put_back_or_warn(&self) -> bool {
         let name = self.name(1);
-        match self.put_back(&name) {
+        match self.put_back(name) {
             Ok(()) => log::warn!("`{}` was deleted, and was put back", name.display()),
             Err(ref error) => log::error!("cannot put `{}` back: {error}", name.display()),
         }
