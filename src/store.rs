@@ -66,7 +66,8 @@ pub(crate) use history_reader::{
 pub(crate) use node_columns::{AttributeValue, AttributeValues, FIELDS, KEY_PATH, LANG, LEVEL};
 pub(crate) use reader_pool::{ReaderPool, read_marked};
 pub(crate) use record::{
-    FileId, FileRow, ForgottenNodeTombstone, NodeData, NodeKey, NodePlace, NodeRecord, Root, RootId,
+    ComparedNode, FileId, FileRow, ForgottenNodeTombstone, NodeData, NodeKey, NodePlace,
+    NodeRecord, Root, RootId,
 };
 pub(crate) use vector_writer::VectorWriter;
 pub(crate) use work_leases::{

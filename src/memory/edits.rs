@@ -14,7 +14,7 @@ use file_write_back::WriteBackAttempt;
 use forgotten_children::{refuse, refuse_topic, take_place};
 use repeated_writes::already;
 use serde_json::{Value, json};
-use write_report::WrittenNode;
+use write_report::{WrittenNode, report_written};
 
 use super::knowledge::{
     fact_forgotten_with, n_episodes_of, release_members, release_statements, settle_conflicts,
@@ -112,7 +112,7 @@ impl Memory {
             Some(id) => self.change_at(id, |batch, node| write(batch, Some(node))),
         };
         let ((near, written), commit) = outcome.map_err(|it| in_file.put_back(it))?;
-        let (text, structured) = self.report_written(&near, &written)?;
+        let (text, structured) = report_written(&near, &written);
         Ok(self.answer(in_file.told(text), structured, commit))
     }
 

@@ -8,12 +8,9 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use super::Error;
 use super::function_words::is_function_word;
 use super::query_parser::{QuestionTermRole, parse_query};
-use crate::model::tree::NodeType;
-use crate::store::NodeKey;
-use crate::store::reader::{NodeSummary, Reader};
+use crate::store::{ComparedNode, NodeKey};
 use crate::text::spaceless_script_bigrams::{self, ScriptSpacing};
 
 /// Distinct words of a text, at least; fewer are alike by chance.
@@ -50,9 +47,9 @@ struct LookupTerm {
 }
 
 /// A node that has nearly the words of a text.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NearDuplicate {
-    key: NodeKey,
+    pub(crate) node: ComparedNode,
     /// The part of the words of both texts that they have in common.
     shared: f64,
 }
@@ -75,7 +72,8 @@ impl NearDuplicateQuery {
         Some(NearDuplicateQuery { words, terms })
     }
 
-    /// Returns the near duplicates of the text among the nodes that `index` has.
+    /// Returns the near duplicates of the text among the nodes that `index` has; never a heading or
+    /// an archived node.
     ///
     /// # Errors
     ///
@@ -86,13 +84,14 @@ impl NearDuplicateQuery {
     ) -> Result<Vec<NearDuplicate>, I::Error> {
         let mut near = Vec::new();
         for key in self.candidates(index)? {
-            let content = index.content_of(key)?.unwrap_or_default();
-            let other = words_of(&content);
+            let is_fit = |it: &ComparedNode| !it.is_heading && !it.is_archived;
+            let Some(node) = index.compared_node(key)?.filter(is_fit) else { continue };
+            let other = words_of(&node.content);
             let n_shared = self.words.intersection(&other).count();
             let n_all = self.words.len() + other.len() - n_shared;
             let shared = n_shared as f64 / n_all as f64;
             if SHARED_MIN <= shared {
-                near.push(NearDuplicate { key, shared });
+                near.push(NearDuplicate { node, shared });
             }
         }
         Ok(near)
@@ -143,30 +142,21 @@ pub(crate) trait TextIndex {
     /// Returns the eldest nodes that an expression matches, at most `n_max`.
     fn nodes_with(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, Self::Error>;
 
-    /// Returns the text of a node.
-    fn content_of(&self, node: NodeKey) -> Result<Option<String>, Self::Error>;
+    /// Returns a node to compare.
+    fn compared_node(&self, key: NodeKey) -> Result<Option<ComparedNode>, Self::Error>;
 }
 
-/// Returns the most similar of near duplicates; never a heading, an archived node or one of
-/// `except`.
-pub(crate) fn nearest_duplicate(
-    reader: &Reader,
-    near: &[NearDuplicate],
+/// Returns the most similar of near duplicates other than the nodes `except`.
+pub(crate) fn nearest_duplicate<'a>(
+    near: &'a [NearDuplicate],
     except: &[String],
-) -> Result<Option<NodeSummary>, Error> {
-    let keys: Vec<NodeKey> = near.iter().map(|it| it.key).collect();
-    let archived = reader.archived_among(&keys)?;
-    let shared: HashMap<NodeKey, f64> = near.iter().map(|it| (it.key, it.shared)).collect();
-    let is_fit = |it: &NodeSummary| {
-        it.node_type != NodeType::Heading.as_str()
-            && !except.contains(&it.id)
-            && !archived.contains(&it.key)
-    };
-    let heads = reader.heads(&keys)?.into_iter().filter(is_fit);
-    Ok(heads.max_by(|one, other| {
-        let by_words = shared[&one.key].total_cmp(&shared[&other.key]);
-        by_words.then_with(|| other.id.cmp(&one.id))
-    }))
+) -> Option<&'a ComparedNode> {
+    let near = near.iter().filter(|it| !except.contains(&it.node.id));
+    let nearest = near.max_by(|one, other| {
+        let by_words = one.shared.total_cmp(&other.shared);
+        by_words.then_with(|| other.node.id.cmp(&one.node.id))
+    });
+    nearest.map(|it| &it.node)
 }
 
 /// Returns the distinct words of a text, in lower case and without function words.

@@ -96,6 +96,16 @@ pub(crate) struct NodeRecord {
     pub(crate) attributes: AttributeValues,
 }
 
+/// A node whose text is compared with another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ComparedNode {
+    pub(crate) id: String,
+    pub(crate) label: String,
+    pub(crate) content: String,
+    pub(crate) is_heading: bool,
+    pub(crate) is_archived: bool,
+}
+
 /// Holds the type, texts and optional values of a node, apart from its identity and place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NodeData<'a> {

@@ -17,12 +17,21 @@ impl CountingIndex {
         CountingIndex { texts, n_lookups: Cell::new(0) }
     }
 
+    fn text_of(&self, node: &ComparedNode) -> &str {
+        &self.texts[node.id.parse::<usize>().unwrap()]
+    }
+
     /// Returns the texts that are near duplicates, and the number of lookups.
     fn near(&self, text: &str) -> (Vec<&str>, usize) {
         self.n_lookups.set(0);
         let near = NearDuplicateQuery::of(text).unwrap().near_duplicates(self).unwrap();
-        (near.iter().map(|it| &*self.texts[it.key.0 as usize]).collect(), self.n_lookups.get())
+        (near.iter().map(|it| self.text_of(&it.node)).collect(), self.n_lookups.get())
     }
+}
+
+/// Returns a node of that id.
+fn node(id: &str, content: &str) -> ComparedNode {
+    ComparedNode { id: id.to_owned(), content: content.to_owned(), ..ComparedNode::default() }
 }
 
 impl TextIndex for CountingIndex {
@@ -41,8 +50,8 @@ impl TextIndex for CountingIndex {
         Ok(found.map(|(key, _)| NodeKey(key)).take(n_max).collect())
     }
 
-    fn content_of(&self, node: NodeKey) -> Result<Option<String>, ()> {
-        Ok(self.texts.get(node.0 as usize).cloned())
+    fn compared_node(&self, key: NodeKey) -> Result<Option<ComparedNode>, ()> {
+        Ok(self.texts.get(key.0 as usize).map(|text| node(&key.0.to_string(), text)))
     }
 }
 
@@ -71,4 +80,44 @@ fn texts_of_common_words_alone_are_compared_by_several() {
     let (near, n_lookups) = index.near("quick brown foxes jump over lazy dogs");
     assert_eq!(near.len(), COMPARED_MAX);
     assert!(n_lookups <= LOOKED_UP_MAX + 1, "{n_lookups} lookups");
+}
+
+/// An index of one node with the harbour's text.
+struct OneNode(ComparedNode);
+
+impl TextIndex for OneNode {
+    type Error = ();
+
+    fn nodes_with(&self, _: &str, _: usize) -> Result<Vec<NodeKey>, ()> {
+        Ok(vec![NodeKey(1)])
+    }
+
+    fn compared_node(&self, _: NodeKey) -> Result<Option<ComparedNode>, ()> {
+        Ok(Some(self.0.clone()))
+    }
+}
+
+#[test]
+fn headings_and_archived_nodes_are_no_duplicates() {
+    let is_found = |node| {
+        let query = NearDuplicateQuery::of(HARBOUR).unwrap();
+        !query.near_duplicates(&OneNode(node)).unwrap().is_empty()
+    };
+    let text = node("a", HARBOUR);
+    assert!(!is_found(ComparedNode { is_heading: true, ..text.clone() }));
+    assert!(!is_found(ComparedNode { is_archived: true, ..text.clone() }));
+    assert!(is_found(text));
+}
+
+#[test]
+fn the_most_similar_one_is_named_and_of_equal_ones_the_first_by_id() {
+    let near = |id: &str, shared| NearDuplicate { node: node(id, HARBOUR), shared };
+    let near = [near("c", 0.9), near("b", 0.9), near("a", 0.8)];
+    let nearest = |except: &[&str]| {
+        let except: Vec<String> = except.iter().map(|&it| it.to_owned()).collect();
+        nearest_duplicate(&near, &except).map(|it| it.id.clone())
+    };
+    assert_eq!(nearest(&[]).as_deref(), Some("b"));
+    assert_eq!(nearest(&["b"]).as_deref(), Some("c"));
+    assert_eq!(nearest(&["a", "b", "c"]), None);
 }

@@ -26,7 +26,7 @@ use rusqlite::{Row, params};
 
 use super::Batch;
 use crate::store::connection::LargePageCache;
-use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError, one};
+use crate::store::{ComparedNode, ErrorContext, NodeKey, PreparedStatements, StoreError, one};
 
 /// New nodes that are indexed together. More make fewer segments; fewer are indexed while their
 /// pages are cached.
@@ -80,10 +80,25 @@ impl Batch<'_> {
         )
     }
 
-    /// Returns a node's text.
-    pub(crate) fn node_content(&self, key: NodeKey) -> Result<Option<String>, StoreError> {
-        const CONTENT: &str = "SELECT content FROM node WHERE key = ?1";
-        self.tx.find(CONTENT, [key.0], |row| row.get(0), "read a text")
+    /// Returns a node to compare with a text.
+    pub(crate) fn compared_node(&self, key: NodeKey) -> Result<Option<ComparedNode>, StoreError> {
+        const NODE: &str = "
+            SELECT id, label, content, node_type = 'heading',
+                   EXISTS (SELECT 1
+                             FROM facet
+                            WHERE facet.key = 'archived' AND value = 1 AND node = node.key)
+              FROM node
+             WHERE key = ?1";
+        let read = |row: &Row<'_>| {
+            Ok(ComparedNode {
+                id: row.get(0)?,
+                label: row.get(1)?,
+                content: row.get(2)?,
+                is_heading: row.get(3)?,
+                is_archived: row.get(4)?,
+            })
+        };
+        self.tx.find(NODE, [key.0], read, "read a text")
     }
 
     /// Defers indexing, for a write with many new nodes.
