@@ -95,6 +95,10 @@ pub(crate) struct Batch<'a> {
     /// Whether large segments of the full-text index are lifted at the end.
     lifts_segments: bool,
     known_names: KnownEntityNames,
+    /// Whether a fact was added, changed or removed.
+    changes_facts: bool,
+    /// Whether a node was changed or removed.
+    changes_known_nodes: bool,
 }
 
 /// All children of one parent.
@@ -159,6 +163,8 @@ impl<'a> Batch<'a> {
             unrecorded: Vec::new(),
             lifts_segments: false,
             known_names: KnownEntityNames::default(),
+            changes_facts: false,
+            changes_known_nodes: false,
         })
     }
 
@@ -306,6 +312,8 @@ impl<'a> Batch<'a> {
             SELECT content_hash, content FROM node WHERE key = ?1
             ON CONFLICT (hash) DO NOTHING";
         self.has_past = true;
+        self.changes_facts |= old.node_type == NodeType::Fact;
+        self.changes_known_nodes |= op != DiffOp::Rank;
         self.record_waiting_inserts()?;
         let (snapshot, seq) = self.next_diff()?;
         let hash = new_hash.map(|it| it.to_string());

@@ -34,7 +34,7 @@ pub(crate) fn settle_conflicts(
     stated: &[&str],
     now: Millis,
 ) -> Result<(), MemoryError> {
-    let mut changed = StoredKnowledgeNode::all(batch.changed_by_this_write(NodeType::Fact)?)?;
+    let mut changed = StoredKnowledgeNode::all(batch.facts_changed_by_this_write()?)?;
     changed
         .retain(|it| is_current_fact(it, now) && !stated.contains(&it.id().to_string().as_str()));
     let mut standing = Vec::new();

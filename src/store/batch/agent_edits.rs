@@ -5,13 +5,14 @@
 //! leaves a tombstone, by which the compile skips the file's block. A node that returns to its file
 //! removes its tombstone and belongs to the file again.
 
-use rusqlite::ToSql;
+use rusqlite::{Row, ToSql};
 
 use super::facets::FacetAndEdgeRows;
 use super::known_entity_names::KnownEntityNames;
 use super::{AgentEditOverwritten, Batch, DiffOp, SiblingGroup};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::kind_specs::is_uuid;
+use crate::model::memory_fingerprint::term_of_node;
 use crate::model::order_keys;
 use crate::store::node_columns::SqlTemplate;
 use crate::store::{
@@ -68,8 +69,8 @@ impl Batch<'_> {
         file: Option<FileId>,
         parent: Option<NodeKey>,
     ) -> Result<NodePlace, StoreError> {
-        let last = self.last_position(NodePlace { file, parent, position: 0 }.into())?;
-        let position = last.map_or(order_keys::STEP, |it| it.saturating_add(order_keys::STEP));
+        let last = self.last_sibling(NodePlace { file, parent, position: 0 }.into())?;
+        let position = last.map_or(order_keys::STEP, |it| it.0.saturating_add(order_keys::STEP));
         Ok(NodePlace { file, parent, position })
     }
 
@@ -82,15 +83,21 @@ impl Batch<'_> {
         let id = self.free_agent_id(data)?;
         let group = SiblingGroup::from(place);
         // After the last sibling, no other term changes, so a long group need not be summed up.
-        let last = self.last_position(group)?;
-        let is_alone = !self.touched.contains(&group) && last.is_none_or(|it| it < place.position);
+        let last = self.last_sibling(group)?;
+        let is_last = last.as_ref().is_none_or(|it| it.0 < place.position);
+        let is_alone = is_last && !self.touched.contains(&group);
         if !is_alone {
             self.touch(group)?;
         }
         let breadcrumb = self.breadcrumb_at(place)?;
-        let key = self.insert(id, data, ContentHash::of(data.content), &breadcrumb, place)?;
+        let hash = ContentHash::of(data.content);
+        let key = self.insert(id, data, hash, &breadcrumb, place)?;
         if is_alone {
-            self.fingerprint_delta = self.fingerprint_delta.wrapping_add(self.term_of(key)?);
+            let (parent, before) = (self.parent_name(group)?, last.map(|it| it.1));
+            let (id, hash) = (id.to_string(), hash.to_string());
+            let state = data.state(&id, &hash);
+            let term = term_of_node(parent.as_deref(), before.as_deref(), &state);
+            self.fingerprint_delta = self.fingerprint_delta.wrapping_add(term);
         }
         Ok((key, id))
     }
@@ -256,17 +263,23 @@ impl Batch<'_> {
         Ok(key)
     }
 
-    fn last_position(&self, group: SiblingGroup) -> Result<Option<i64>, StoreError> {
+    /// Returns the order key and the id of the last one of some siblings.
+    fn last_sibling(&self, group: SiblingGroup) -> Result<Option<(i64, String)>, StoreError> {
         const OF_NODE: &str = "
-            SELECT position FROM node WHERE parent = ?1 ORDER BY position DESC LIMIT 1";
+            SELECT position, id
+              FROM node
+             WHERE parent = ?1
+             ORDER BY position DESC, key DESC
+             LIMIT 1";
         const OF_FILE: &str = "
-            SELECT position
+            SELECT position, id
               FROM node
              WHERE parent IS NULL AND file IS ?1
-             ORDER BY position DESC
+             ORDER BY position DESC, key DESC
              LIMIT 1";
         let (sql, argument) = group.ask(OF_NODE, OF_FILE);
-        self.tx.find(sql, [argument], |row| row.get(0), "find the last sibling")
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        self.tx.find(sql, [argument], read, "find the last sibling")
     }
 }
 

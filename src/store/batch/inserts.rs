@@ -15,6 +15,7 @@ use super::{Batch, SiblingGroup};
 use crate::model::heat::StoredHeat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::memory_fingerprint;
+use crate::model::tree::NodeType;
 use crate::store::node_insert::{INSERT, NodeInsertRow};
 use crate::store::{ErrorContext, NodeData, NodeKey, NodePlace, PreparedStatements, StoreError};
 
@@ -161,6 +162,7 @@ impl Batch<'_> {
         if !self.insert_row(statements, row)? {
             return Ok(false);
         }
+        self.changes_facts |= row.data.node_type == NodeType::Fact;
         self.index_later(row.key)?;
         self.dirty_refs.node_added(self.tx, &link_text(row.key, row.data, row.place), row.id)?;
         Ok(true)
@@ -205,8 +207,7 @@ impl Batch<'_> {
     /// records few.
     fn complete_inserts(&mut self, first: NodeKey, n_nodes: usize) -> Result<(), StoreError> {
         const GIVE: &str = "
-            INSERT INTO heat (node, temperature, at, full_at)
-            SELECT key, ?3, ?4, ?5 FROM node WHERE ?1 <= key AND key < ?2 ORDER BY key";
+            INSERT INTO heat (node, temperature, at, full_at) VALUES (?1, ?2, ?3, ?4)";
         if !self.is_indexing_later() {
             self.record_waiting_inserts()?;
         }
@@ -215,15 +216,13 @@ impl Batch<'_> {
             // Nodes without a row have just that temperature.
             return Ok(());
         }
-        let end = first.0.saturating_add_unsigned(n_nodes as u64);
+        let doing = "give nodes their temperature";
         let heat = StoredHeat::birth(self.attended);
-        self.tx
-            .run(
-                GIVE,
-                params![first.0, end, heat.temperature, heat.at, heat.full_at()],
-                "give nodes their temperature",
-            )
-            .map(drop)
+        let mut give = self.tx.prepared(GIVE, doing)?;
+        for key in (first.0..).take(n_nodes) {
+            give.execute(params![key, heat.temperature, heat.at, heat.full_at()]).doing(doing)?;
+        }
+        Ok(())
     }
 
     /// Records the inserts that wait. Many are sorted by their ids, as in an index of the history.

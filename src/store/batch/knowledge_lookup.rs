@@ -140,22 +140,20 @@ impl Batch<'_> {
         self.records(&FIND, params![keys, n_max as i64], "look up facts")
     }
 
-    /// Returns the nodes of a type that this write added or changed, eldest first.
-    pub(crate) fn changed_by_this_write(
-        &mut self,
-        node_type: NodeType,
-    ) -> Result<Vec<NodeRecord>, StoreError> {
+    /// Returns the facts that this write added or changed, eldest first.
+    pub(crate) fn facts_changed_by_this_write(&mut self) -> Result<Vec<NodeRecord>, StoreError> {
         static FIND: SqlTemplate = SqlTemplate::new(
             "
             SELECT {record}
               FROM (SELECT DISTINCT node_id FROM diff WHERE snapshot = ?1 AND op IN ('add', 'mod'))
              CROSS JOIN node ON node.id = node_id
-             WHERE node.node_type = ?2
+             WHERE node.node_type = 'fact'
              ORDER BY node.key",
         );
-        let Some(snapshot) = self.changed_snapshot() else { return Ok(Vec::new()) };
+        let snapshot = self.changed_snapshot().filter(|_| self.changes_facts);
+        let Some(snapshot) = snapshot else { return Ok(Vec::new()) };
         self.record_waiting_inserts()?;
-        self.records(&FIND, params![snapshot, node_type.as_str()], "look up changed nodes")
+        self.records(&FIND, [snapshot], "look up changed nodes")
     }
 
     /// Returns the nodes with an edge of a type to what this write changed or removed, eldest
@@ -175,7 +173,8 @@ impl Batch<'_> {
              CROSS JOIN node ON node.key = found
              ORDER BY node.key",
         );
-        let Some(snapshot) = self.changed_snapshot() else { return Ok(Vec::new()) };
+        let snapshot = self.changed_snapshot().filter(|_| self.changes_known_nodes);
+        let Some(snapshot) = snapshot else { return Ok(Vec::new()) };
         self.records(&FIND, params![snapshot, link_type], "look up typed edges")
     }
 
