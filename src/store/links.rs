@@ -14,7 +14,7 @@ mod target_lookup;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use newly_added_target_names::KeyWatermarks;
+use newly_added_target_names::{KeyWatermarks, NewNameFilter};
 pub(crate) use rebuild::{read_again, read_all};
 pub(crate) use resolution::resolve_rows;
 use resolution::{RefsAwaitingNameFinder, compare_target, resolve_all};
@@ -56,6 +56,8 @@ pub(super) struct DirtyRefs {
     moved: BTreeSet<FileId>,
     /// Rows of references that are new or whose source moved.
     references: BTreeSet<i64>,
+    /// The filter of the names of new nodes, where they are many.
+    new_names: Option<NewNameFilter>,
 }
 
 /// The parts of a node that yield its names and references.
@@ -78,7 +80,7 @@ impl LinkParseInput<'_> {
 }
 
 /// Returns the key of a node's name, as its row has it.
-pub(super) fn name(label: &str) -> Option<i64> {
+pub(crate) fn name(label: &str) -> Option<i64> {
     (!label.is_empty()).then(|| NameKey::of(label).0)
 }
 
@@ -96,21 +98,37 @@ impl DirtyRefs {
             files: BTreeSet::new(),
             moved: BTreeSet::new(),
             references: BTreeSet::new(),
+            new_names: None,
         }
     }
 
-    /// Notes an added node.
+    /// Prepares for many new nodes: their names are compared as they are added, and the nodes need
+    /// not be read again for them.
+    pub(super) fn expect_many(&mut self, conn: &Connection) -> Result<(), StoreError> {
+        if self.new_names.is_none() && 0 < self.newest.reference {
+            self.new_names = Some(NewNameFilter::of(conn)?);
+        }
+        Ok(())
+    }
+
+    /// Notes an added node; `name` is its row's.
     pub(super) fn node_added(
         &mut self,
         conn: &Connection,
         link_text: &LinkParseInput<'_>,
-        id: &str,
+        (id, name): (&str, Option<i64>),
     ) -> Result<(), StoreError> {
         if link_text.key.0 <= self.newest.node {
             self.names.insert(NameKey::of_id(id));
             self.stands(link_text);
-        } else if link_text.tells_of_file() {
-            self.tells_of(link_text.file);
+        } else {
+            if link_text.tells_of_file() {
+                self.tells_of(link_text.file);
+            }
+            if let Some(filter) = &mut self.new_names {
+                let name = name.map(NameKey);
+                filter.wanted_of(conn, link_text.file, (id, name), &mut self.names)?;
+            }
         }
         self.add_references(conn, link_text.key, &parsed(link_text.node_type, link_text.content))
     }
@@ -236,7 +254,10 @@ impl DirtyRefs {
 
     /// Resolves everything noted.
     pub(super) fn settle(&mut self, conn: &Connection) -> Result<(), StoreError> {
-        let settled = DirtyRefs::begin(conn)?;
+        let mut settled = DirtyRefs::begin(conn)?;
+        if self.new_names.is_some() {
+            settled.expect_many(conn)?;
+        }
         std::mem::replace(self, settled).resolve(conn)
     }
 
@@ -274,13 +295,14 @@ impl DirtyRefs {
         for file in files {
             self.scope(conn, file)?;
         }
-        let DirtyRefs { newest, names, mut references, .. } = self;
-        let (found, filter) = (&mut references, None);
+        let DirtyRefs { newest, names, mut references, new_names, .. } = self;
+        let (filter, noted_since) = new_names.map_or((None, i64::MAX), NewNameFilter::into_parts);
+        let found = &mut references;
         let mut wanting = RefsAwaitingNameFinder { conn, newest: newest.reference, found, filter };
         for name in names {
             wanting.add(name)?;
         }
-        newly_added_target_names::name_new_files(&mut wanting, newest)?;
+        newly_added_target_names::name_new(&mut wanting, newest, noted_since)?;
         references.retain(|it| *it <= newest.reference);
         resolve_all(conn, references, newest.reference)
     }

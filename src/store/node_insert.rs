@@ -2,7 +2,6 @@
 
 use rusqlite::{CachedStatement, ToSql};
 
-use super::links;
 use super::node_columns::SqlTemplate;
 use super::record::{NodeData, NodeKey, NodePlace};
 
@@ -25,15 +24,17 @@ pub(crate) struct NodeInsertRow<'a> {
     pub(crate) hash: &'a str,
     pub(crate) source_hash: Option<&'a str>,
     pub(crate) breadcrumb: &'a str,
+    /// The key of its name.
+    pub(crate) name: Option<i64>,
 }
 
 impl NodeInsertRow<'_> {
     /// Runs [`INSERT`], and returns whether the id was free.
     pub(crate) fn insert(&self, insert: &mut CachedStatement<'_>) -> rusqlite::Result<bool> {
-        let NodeInsertRow { key, id, place, data, hash, source_hash, breadcrumb } = self;
+        let NodeInsertRow { key, id, place, data, hash, source_hash, breadcrumb, name } = self;
         let (file, parent) = (place.file.map(|it| it.0), place.parent.map(|it| it.0));
         let (node_type, format) = (data.node_type.as_str(), data.format.as_str());
-        let (index_terms, name) = (data.index_terms(), links::name(data.label));
+        let index_terms = data.index_terms();
         let own: [&dyn ToSql; 15] = [
             &key.0,
             id,
@@ -49,7 +50,7 @@ impl NodeInsertRow<'_> {
             breadcrumb,
             &data.content,
             &index_terms,
-            &name,
+            name,
         ];
         let row: Vec<&dyn ToSql> = own.into_iter().chain(data.attributes.params()).collect();
         Ok(0 < insert.execute(&row[..])?)

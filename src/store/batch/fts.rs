@@ -106,6 +106,7 @@ impl Batch<'_> {
         const HAS_HISTORY: &str = "SELECT EXISTS (SELECT 1 FROM diff)";
         if matches!(self.indexing, IndexingTime::AtOnce { .. }) {
             self.index_waiting()?;
+            self.dirty_refs.expect_many(self.tx)?;
             let indexed = self.newest()?;
             let has_history: bool = one(self.tx, HAS_HISTORY).doing("set the index aside")?;
             let is_first = indexed == 0 && !has_history;

@@ -16,6 +16,7 @@ use crate::model::heat::StoredHeat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::memory_fingerprint;
 use crate::model::tree::NodeType;
+use crate::store::links;
 use crate::store::node_insert::{INSERT, NodeInsertRow};
 use crate::store::{ErrorContext, NodeData, NodeKey, NodePlace, PreparedStatements, StoreError};
 
@@ -144,6 +145,7 @@ impl Batch<'_> {
             hash: &hash.to_string(),
             source_hash: None,
             breadcrumb,
+            name: links::name(data.label),
         };
         if !self.write(&mut statements, &row)? {
             return Err(StoreError::Corrupt { what: format!("there are two nodes `{id}`") });
@@ -164,7 +166,8 @@ impl Batch<'_> {
         }
         self.changes_facts |= row.data.node_type == NodeType::Fact;
         self.index_later(row.key)?;
-        self.dirty_refs.node_added(self.tx, &link_text(row.key, row.data, row.place), row.id)?;
+        let named = (row.id, row.name);
+        self.dirty_refs.node_added(self.tx, &link_text(row.key, row.data, row.place), named)?;
         Ok(true)
     }
 
@@ -266,7 +269,8 @@ impl Batch<'_> {
     ) -> Result<NodeId, StoreError> {
         let NewNode { data, breadcrumb, place, path, .. } = new;
         let (place, source_hash) = (*place, Some(hash));
-        let row = NodeInsertRow { key, id: "", place, data, hash, source_hash, breadcrumb };
+        let name = links::name(data.label);
+        let row = NodeInsertRow { key, id: "", place, data, hash, source_hash, breadcrumb, name };
         if let Some(id) = new.wanted
             && self.is_id_new(id)?
             && self.write(statements, &NodeInsertRow { id: &id.to_string(), ..row })?

@@ -20,6 +20,7 @@ pub(super) struct RefsAwaitingNameFinder<'a> {
 }
 
 /// A set of names as bits: it has every name of the set, and some others.
+#[derive(Debug)]
 pub(super) struct WantedNameBloomFilter(Vec<u64>);
 
 /// Bits of a filter, a power of two; half a megabyte.
@@ -39,7 +40,7 @@ impl WantedNameBloomFilter {
         Ok(WantedNameBloomFilter(bits))
     }
 
-    fn may_have(&self, name: NameKey) -> bool {
+    pub(super) fn may_have(&self, name: NameKey) -> bool {
         let (word, bit) = WantedNameBloomFilter::place(name);
         self.0[word] & bit != 0
     }

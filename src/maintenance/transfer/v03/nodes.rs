@@ -16,6 +16,7 @@ use crate::model::identity::{ContentHash, NodeId};
 use crate::model::kind_specs::KindSpec;
 use crate::model::order_keys;
 use crate::model::tree::{ContentFormat, NodeType};
+use crate::store::links;
 use crate::store::node_columns::{LANG, LEVEL};
 use crate::store::node_insert::{INSERT, NodeInsertRow};
 use crate::store::{
@@ -195,6 +196,7 @@ impl NodeImporter<'_, '_, '_> {
             hash: &hash.to_string(),
             source_hash: source.as_deref(),
             breadcrumb: &breadcrumb,
+            name: links::name(&label),
         };
         let doing = "take over a node";
         new.insert(&mut self.to.prepared(INSERT.text(), doing)?).doing(doing)?;
