@@ -11,6 +11,10 @@ use crate::store::{PreparedStatements, StoreError};
 /// Segments of one level that are merged together. Each lookup of a word looks into every segment.
 const FULL: usize = 8;
 
+/// Segments of one level that a compile merges between its writes. It merges all that it wrote in
+/// the end, so that merges before that would write most of the index once more.
+const FULL_OF_MANY: usize = 64;
+
 /// Segments of one level at which SQLite merges all of it in one commit.
 const CRISIS: i64 = 1_000;
 
@@ -85,9 +89,9 @@ pub(in crate::store) fn merge_few(conn: &Connection) -> Result<(), StoreError> {
     }
 }
 
-/// Merges many pages if a level is full, and returns whether one was.
+/// Merges many pages if a level is full for a compile, and returns whether one was.
 pub(in crate::store) fn merge_many(conn: &Connection) -> Result<bool, StoreError> {
-    let is_full = levels(conn)?.iter().any(|it| FULL <= it.segments.len());
+    let is_full = levels(conn)?.iter().any(|it| FULL_OF_MANY <= it.segments.len());
     if is_full {
         // Earlier builds called a level full that had more segments.
         configure(conn)?;

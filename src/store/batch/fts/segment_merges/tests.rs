@@ -98,13 +98,31 @@ fn a_level_that_earlier_builds_did_not_call_full_is_merged() {
     for setting in [("usermerge", 15), ("automerge", 0)] {
         writer.lock().execute(SET, params![setting.0, setting.1]).unwrap();
     }
+    let n_lowest = || levels(&writer.lock()).unwrap()[0].segments.len();
     for nth in 0..FULL - 1 {
         write(&writer, nth..nth + 1, |_| Ok(()));
     }
-    let entry = "INSERT INTO node_fts (rowid, label) VALUES (1000, 'one more')";
-    writer.lock().execute(entry, []).unwrap();
+    assert_eq!(n_lowest(), FULL - 1);
+    write(&writer, FULL..FULL + 1, |_| Ok(()));
+    write(&writer, FULL + 1..FULL + 2, |_| Ok(()));
+    assert!(n_lowest() <= 2, "{} segments", n_lowest());
+}
+
+#[test]
+fn a_compile_leaves_segments_to_its_end_unless_they_are_very_many() {
+    let dir = tempfile::tempdir().unwrap();
+    let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
+    let add = |nth: usize| {
+        let entry = "INSERT INTO node_fts (rowid, label) VALUES (?1, 'one more')";
+        writer.lock().execute(entry, [1_000 + nth as i64]).unwrap();
+    };
+    write(&writer, 0..1, |batch| batch.defer_indexing());
+    (n_segments(&writer)..FULL_OF_MANY - 1).for_each(add);
+    assert!(!merge_many(&writer.lock()).unwrap());
+    add(FULL_OF_MANY);
     assert!(merge_many(&writer.lock()).unwrap());
     assert!(!merge_many(&writer.lock()).unwrap());
+    assert_eq!(n_segments(&writer), 1);
 }
 
 #[test]
