@@ -99,7 +99,6 @@ impl Writer {
         const MERGE: &str = "INSERT INTO node_fts (node_fts) VALUES ('optimize')";
         let _kept = self.log().lock_copying();
         let mut conn = self.lock();
-        self.file_identity().check()?;
         let doing = "merge the full-text index";
         let tx = self.file_identity().begin_write(&conn, doing)?;
         tx.execute(MERGE, []).doing(doing)?;

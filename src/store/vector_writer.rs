@@ -55,7 +55,6 @@ impl VectorWriter {
              WHERE key = ?1 AND content_hash = ?4 AND trail = ?5
             ON CONFLICT (node) DO UPDATE SET model = excluded.model, data = excluded.data";
         let doing = "store vectors";
-        self.file_identity.check()?;
         let conn = self.lock();
         let tx = conn.begin_write(doing)?;
         self.file_identity.check_locked()?;
