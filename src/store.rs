@@ -273,8 +273,9 @@ impl fmt::Display for StoreError {
             ),
             StoreError::TooOld { path, found, needed } => write!(
                 f,
-                "`{}` has schema {found}, and this build reads {needed}; any write brings it up \
-                 to date, and so does `remindb doctor --fix`",
+                "`{}` has schema {found}, and this build reads {needed}; `remindb doctor --fix` \
+                 brings it up to date, and so does any command that opens it to write; a running \
+                 server does not",
                 path.display()
             ),
             StoreError::Corrupt { what } => {
