@@ -57,6 +57,7 @@ pub(crate) fn drop_foreign_objects(path: &Path) -> Result<(), StoreError> {
     let mut conn = connection::open_existing(path, "open the database")?;
     conn.pragma_update(None, "foreign_keys", false).doing(DOING)?;
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).doing(DOING)?;
+    restore_table_names(&tx)?;
     for kind in KINDS {
         // Dropping an object can drop others, such as the tables behind a virtual one.
         while let Some(object) = next_to_drop(&tx, kind)? {
@@ -69,6 +70,32 @@ pub(crate) fn drop_foreign_objects(path: &Path) -> Result<(), StoreError> {
         }
     }
     commit(tx, DOING)
+}
+
+/// Gives objects whose definition is ours the table that they belong to, which is stored beside it.
+fn restore_table_names(conn: &Connection) -> Result<(), StoreError> {
+    const SET: &str = "
+        UPDATE sqlite_schema
+           SET tbl_name = ?3
+         WHERE type = ?1 AND name = ?2 AND tbl_name IS NOT ?3 AND sql IS ?4";
+    const DOING: &str = "restore the list of tables";
+    let objects = comparison::tables_of_objects(version(conn)?)?;
+    let mut n_set = 0;
+    conn.pragma_update(None, "writable_schema", true).doing(DOING)?;
+    let set = objects.into_iter().try_for_each(|(object, table, sql)| {
+        n_set += conn.run(SET, (object.kind, object.name, table, sql), DOING)?;
+        Ok(())
+    });
+    conn.pragma_update(None, "writable_schema", false).doing(DOING)?;
+    set.and_then(|()| if 0 < n_set { read_schema_again(conn) } else { Ok(()) })
+}
+
+/// Has all connections read the schema again.
+fn read_schema_again(conn: &Connection) -> Result<(), StoreError> {
+    const DOING: &str = "change the list of tables";
+    let version: i64 =
+        conn.pragma_query_value(None, "schema_version", |row| row.get(0)).doing(DOING)?;
+    conn.pragma_update(None, "schema_version", version.wrapping_add(1)).doing(DOING)
 }
 
 /// Returns whether the object is a virtual table, which has no pages of its own.
@@ -87,10 +114,7 @@ fn forget_virtual(conn: &Connection, object: &SchemaObject) -> Result<(), StoreE
     let forgotten = conn.run(FORGET, [&object.name], DOING);
     conn.pragma_update(None, "writable_schema", false).doing(DOING)?;
     forgotten?;
-    // Connections of others read the schema again.
-    let version: i64 =
-        conn.pragma_query_value(None, "schema_version", |row| row.get(0)).doing(DOING)?;
-    conn.pragma_update(None, "schema_version", version.wrapping_add(1)).doing(DOING)
+    read_schema_again(conn)
 }
 
 fn next_to_drop(conn: &Connection, kind: &str) -> Result<Option<SchemaObject>, StoreError> {

@@ -20,11 +20,14 @@ const NEWEST_OBJECTS: &str = include_str!("../sql/newest_objects.txt");
 /// The end of an object in [`NEWEST_OBJECTS`]; no definition contains it.
 const SEPARATOR: &str = "\n\n";
 
-/// Every object as kind, name and definition, in their order.
+/// Every object as kind, name and definition, in their order. The table of an object is a part of
+/// its definition where it has another name.
 ///
 /// The tables of statistics are SQLite's own, and so are the definitions of the full-text index's.
 const OBJECTS: &str = "
-    SELECT type, name, iif(name GLOB 'node_fts_*' AND type = 'table', '', ifnull(sql, ''))
+    SELECT type, name,
+           trim(iif(tbl_name IS name, '', tbl_name || char(10))
+                || iif(name GLOB 'node_fts_*' AND type = 'table', '', ifnull(sql, '')), char(10))
       FROM sqlite_schema
      WHERE NOT (type = 'table' AND name IN ('sqlite_stat1', 'sqlite_stat4'))
      ORDER BY type, name";
@@ -132,6 +135,15 @@ pub(crate) fn statements(version: i64) -> Result<BTreeMap<SchemaObject, String>,
     let rows: Vec<(SchemaObject, String)> =
         model_database(version)?.rows(STATEMENTS, [], read, "read the schema")?;
     Ok(rows.into_iter().collect())
+}
+
+/// Returns the table and the SQL of each object of a schema version.
+pub(crate) fn tables_of_objects(
+    version: i64,
+) -> Result<Vec<(SchemaObject, String, Option<String>)>, StoreError> {
+    const TABLES: &str = "SELECT type, name, tbl_name, sql FROM sqlite_schema";
+    let read = |row: &Row<'_>| Ok((read_object(row)?, row.get(2)?, row.get(3)?));
+    model_database(version)?.rows(TABLES, [], read, "read the schema")
 }
 
 fn expected(version: i64) -> Result<SchemaDefinitions, StoreError> {

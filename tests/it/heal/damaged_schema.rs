@@ -74,3 +74,46 @@ fn a_repair_drops_no_foreign_table_while_one_of_ours_is_missing() {
     );
     assert_eq!(fs::read(folder.path("m.db")).unwrap(), before);
 }
+
+/// The list of tables says of each object which table it belongs to. SQLite compares most of them.
+#[test]
+fn the_table_of_an_object_is_restored_or_the_memory_is_salvaged() {
+    let folder = memory();
+    fs::rename(folder.path("m.db"), folder.path("sound.db")).unwrap();
+    for (object, table, is_seen_by_sqlite) in [
+        ("sqlite_autoindex_file_1", "heat", false),
+        ("diff_by_node", "Diff", false),
+        ("node_fts_insert", "nodE", false),
+        ("blob", "BLOB", false),
+        ("diff_by_node", "heat", true),
+        ("node_fts_insert", "heat", true),
+        ("facet_made", "heat", true),
+        ("node", "heat", true),
+    ] {
+        fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
+        tamper(
+            &folder,
+            &format!(
+                "PRAGMA writable_schema = ON;
+                 UPDATE sqlite_schema SET tbl_name = '{table}' WHERE name = '{object}'"
+            ),
+        );
+        let found = folder.run(["doctor", "--db", "m.db"]).transcript();
+        assert!(found.contains(object), "{object}: {found}");
+        if is_seen_by_sqlite {
+            assert!(found.contains("remindb salvage"), "{object}: {found}");
+        } else {
+            folder.ok(["doctor", "--fix", "--db", "m.db"]);
+            folder.assert_healthy("m.db");
+        }
+        folder.ok(["salvage", "m.db", "--out", "new.db"]);
+        folder.assert_healthy("new.db");
+        let sound = folder.facts("sound.db");
+        for (db, fact) in [("m.db", "head"), ("new.db", "head"), ("new.db", "nodes")] {
+            if db == "new.db" || !is_seen_by_sqlite {
+                assert_eq!(folder.facts(db)[fact], sound[fact], "{object}: {db}");
+            }
+        }
+        fs::remove_file(folder.path("new.db")).unwrap();
+    }
+}

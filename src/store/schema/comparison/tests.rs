@@ -65,6 +65,11 @@ fn each_kind_of_difference_is_named() {
             "altered trigger `heat_rearm`",
         ),
         (
+            "PRAGMA writable_schema = ON;
+             UPDATE sqlite_schema SET tbl_name = 'heat' WHERE name = 'diff_by_node'",
+            "altered index `diff_by_node`",
+        ),
+        (
             "DROP TABLE pulse; CREATE VIEW pulse AS SELECT 1",
             "foreign view `pulse`, missing table `pulse`",
         ),
