@@ -67,7 +67,7 @@ fn lines(
         let _ = writeln!(
             context.err,
             "remindb: warning: {n_secrets} secrets were replaced by markers, so the fingerprints \
-             of earlier snapshots are those of texts that are gone"
+             of snapshots differ from the exported ones"
         );
     }
     let db = db.display();

@@ -5,12 +5,15 @@
 //! it in a temporary table gets that command.
 
 mod altered_keys;
+mod altered_marks;
 mod altered_states;
 mod broken_fields;
 mod file_paths;
+mod history_rows;
 mod invalid_utf8_texts;
 mod next_keys_single_rows;
 mod number_ranges;
+mod repair_snapshot;
 mod repairs;
 mod schema_objects;
 mod text_hashes;
@@ -34,8 +37,7 @@ use crate::model::memory_fingerprint::{self, NodeState};
 use crate::store::node_columns::SqlTemplate;
 use crate::store::record::{NodeRecord, Root, read_state};
 use crate::store::{
-    ErrorContext, PreparedStatements, StoreError, connection, history_reader, links, schema,
-    source_files,
+    ErrorContext, PreparedStatements, StoreError, connection, links, schema, source_files,
 };
 use crate::text::terminal_safe_json::pretty_json_text;
 
@@ -129,7 +131,7 @@ const CHECKS: &[(&str, CheckFn)] = &[
     ("number_ranges", number_ranges::examine),
     ("file_paths", file_paths::examine),
     ("node_rows", node_rows),
-    ("history_rows", history_rows),
+    ("history_rows", history_rows::examine),
     ("heat_rows", heat_rows),
     ("fingerprint", state_fingerprint),
     ("content_hashes", text_hashes::examine),
@@ -396,17 +398,6 @@ fn node_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Store
 fn has_too_many_tokens(node: &NodeRecord) -> bool {
     node.content.len() < node.token_count as usize
         && ContentHash::of(&node.content) == node.content_hash
-}
-
-/// Reads every change of the history as the rest of the program does.
-fn history_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
-    let (n, unreadable) = history_reader::unreadable_changes(conn)?;
-    let bad = format!(
-        "{} of {n} changes do not say what a node was: {}",
-        unreadable.len(),
-        first_few(&unreadable)
-    );
-    Ok(verdict(unreadable.is_empty(), format!("{n} changes can be read"), bad))
 }
 
 fn heat_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {

@@ -133,7 +133,8 @@ fn apply(
     if snapshot.cursor_hash.is_empty() {
         return Err(Error::Unavailable(format!(
             "snapshot {target} cannot be restored: it is of remindb 0.3, which did not note what \
-             its nodes were; MemoryDiff shows what it says of their texts"
+             its nodes were, or its history was damaged; MemoryDiff shows what it says of their \
+             texts"
         )));
     }
     let is_same = batch.fingerprint()?.to_string() == snapshot.cursor_hash;
@@ -169,7 +170,7 @@ struct NodeToRestore {
 }
 
 /// Restores every node that changed since `target`; returns the number of differences.
-fn restore(batch: &mut Batch<'_>, target: i64) -> Result<usize, StoreError> {
+fn restore(batch: &mut Batch<'_>, target: i64) -> Result<usize, Error> {
     let (mut changes, mut surplus) = (Vec::new(), Vec::new());
     for touched in batch.touched_since(target)? {
         let name = touched.node_id;
@@ -210,7 +211,7 @@ fn depth<K: Copy + Eq + std::hash::Hash>(above: &HashMap<K, Option<K>>, of: K) -
 }
 
 /// Restores the former state of a node; returns whether it differed.
-fn set_right(batch: &mut Batch<'_>, change: &NodeToRestore) -> Result<bool, StoreError> {
+fn set_right(batch: &mut Batch<'_>, change: &NodeToRestore) -> Result<bool, Error> {
     let old = &change.old;
     let place = place_of(batch, old)?;
     let Some(now) = batch.find(change.id)? else {
@@ -260,10 +261,14 @@ fn place_of(batch: &mut Batch<'_>, side: &NodeVersionWithoutText) -> Result<Node
     Ok(NodePlace { file, parent: None, position })
 }
 
-fn text_of(batch: &Batch<'_>, change: &NodeToRestore) -> Result<String, StoreError> {
+fn text_of(batch: &Batch<'_>, change: &NodeToRestore) -> Result<String, Error> {
     let text = batch.versions().former_text(&change.name, &change.old.hash)?;
-    text.ok_or_else(|| StoreError::Corrupt {
-        what: format!("the text {} of node `{}` is missing", change.old.hash, change.name),
+    text.ok_or_else(|| {
+        Error::Unavailable(format!(
+            "that snapshot cannot be restored: the text that node `{}` had is missing; `remindb \
+             doctor` names all such snapshots",
+            change.name
+        ))
     })
 }
 

@@ -117,12 +117,15 @@ pub(crate) fn forget_unreadable(conn: &Connection) -> Result<(), StoreError> {
                                    ORDER BY snapshot DESC
                                    LIMIT 1), '0000000000000000')
          WHERE length(old_hash) <> 16 OR old_hash GLOB '*[^0-9a-f]*'";
+    const NOTHING_BEFORE: &str = "
+        UPDATE diff SET old_hash = NULL WHERE op = 'add' AND old_hash IS NOT NULL";
     const FORGET: &str = "
         UPDATE diff
            SET old_type = NULL, old_format = NULL, old_level = NULL, old_tokens = NULL,
                old_fields = NULL
          WHERE snapshot = ?1 AND seq = ?2 AND old_type IS NOT NULL";
     conn.run(OPERATION, [], "mend the history")?;
+    conn.run(NOTHING_BEFORE, [], "mend the history")?;
     conn.run(HASHES, [], "mend the history")?;
     for (snapshot, seq) in unreadable(conn)?.1 {
         conn.run(FORGET, [snapshot, seq], "mend the history")?;
@@ -139,7 +142,7 @@ fn unreadable(conn: &Connection) -> Result<(u64, Vec<(i64, i64)>), StoreError> {
     while let Some(row) = rows.next().doing("read the history")? {
         n += 1;
         let is_whole = match row.get_ref(2).ok().and_then(|it| it.as_str().ok()) {
-            Some("add") => true,
+            Some("add") => read_side(row, 3).is_ok_and(|it| it.is_none()),
             Some("mod" | "rem" | "rank") => read_side(row, 3).is_ok_and(|it| it.is_some()),
             _ => false,
         };

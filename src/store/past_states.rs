@@ -5,30 +5,39 @@
 //! younger than N is undone, [`PastState::fingerprint`] is the `cursor_hash` of N.
 
 pub(crate) mod history_completion;
+pub(crate) mod unrestorable_states;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
 
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, params};
 
 use super::node_columns::SqlTemplate;
 use super::record::read_state;
 use super::{PreparedStatements, StoreError};
-use crate::model::memory_fingerprint::{self, NodeState};
+use crate::model::identity::ContentHash;
+use crate::model::memory_fingerprint::{NodeState, term_of_node};
 
 /// A family's parent: the parent's id, `ROOT:PATH` for the roots of a file, or `None`.
 type ParentRef = Option<String>;
 
-/// A node's place among its siblings. Positions differ; the id only makes the order total.
-type SiblingPosition = (i64, String);
+/// A node's place among its siblings: its position, and its present key where positions are equal,
+/// as those of nodes that lost their parents may be. The id only makes the order total.
+type SiblingPosition = (i64, i64, String);
+
+/// The children of one parent, in order.
+type SiblingStates = BTreeMap<SiblingPosition, NodeState<'static>>;
 
 /// A node with its family and its position.
 type PlacedNodeState = (ParentRef, i64, NodeState<'static>);
 
 /// The state of the memory at some snapshot, without texts.
 pub(super) struct PastState {
-    families: BTreeMap<ParentRef, BTreeMap<SiblingPosition, NodeState<'static>>>,
+    families: BTreeMap<ParentRef, SiblingStates>,
     /// Family and position of each node, by id.
     places: HashMap<String, (ParentRef, i64)>,
+    /// The present keys, by id. A node that is not there gets a new one.
+    keys: HashMap<String, i64>,
     fingerprint: u64,
 }
 
@@ -45,23 +54,31 @@ impl PastState {
         static STATES: SqlTemplate = SqlTemplate::new(
             "
             SELECT node.id, node.position,
-                   iif(node.parent IS NULL, file.root || ':' || file.path, parent.id), {state}
+                   iif(node.parent IS NULL, file.root || ':' || file.path, parent.id), {state},
+                   node.key AS present_key
               FROM node
               LEFT JOIN node AS parent ON parent.key = node.parent
-              LEFT JOIN file ON file.id = node.file",
+              LEFT JOIN file ON file.id = node.file
+             ORDER BY node.parent, node.position",
         );
-        let mut past =
-            PastState { families: BTreeMap::new(), places: HashMap::new(), fingerprint: 0 };
+        let mut past = PastState::nothing();
         let doing = "read the state";
-        conn.each(STATES.text(), [], read_placed, doing, |(family, position, state)| {
-            past.place(family, position, state);
+        let read = |row: &Row<'_>| Ok((read_placed(row)?, row.get("present_key")?));
+        conn.each(STATES.text(), [], read, doing, |(placed, key)| {
+            past.place_present(placed, key);
             Ok::<_, StoreError>(())
         })?;
-        for (family, children) in &past.families {
-            let sum = memory_fingerprint::sum_of_children(family.as_deref(), children.values());
-            past.fingerprint = past.fingerprint.wrapping_add(sum);
-        }
         Ok(past)
+    }
+
+    /// Returns the state without nodes.
+    fn nothing() -> PastState {
+        PastState {
+            families: BTreeMap::new(),
+            places: HashMap::new(),
+            keys: HashMap::new(),
+            fingerprint: 0,
+        }
     }
 
     /// Returns the fingerprint of this state.
@@ -79,7 +96,8 @@ impl PastState {
         self.families.keys().all(is_there)
     }
 
-    /// Undoes `snapshot`, which must be the youngest not undone yet.
+    /// Undoes `snapshot`, which must be the youngest not undone yet. Each change costs the same,
+    /// however many siblings its node has.
     pub(super) fn undo(&mut self, conn: &Connection, snapshot: i64) -> Result<(), StoreError> {
         static CHANGES: SqlTemplate = SqlTemplate::new(
             "
@@ -89,47 +107,64 @@ impl PastState {
              WHERE snapshot = ?1
              ORDER BY seq DESC",
         );
-        let mut touched: BTreeSet<ParentRef> = BTreeSet::new();
         let undo = |UndoStep { id, old }: UndoStep| {
-            if let Some((family, position)) = self.places.remove(&id) {
-                self.touch(&family, &mut touched);
-                if let Some(children) = self.families.get_mut(&family) {
-                    children.remove(&(position, id));
-                }
-            }
+            self.take(&id);
             if let Some((family, position, state)) = old {
-                self.touch(&family, &mut touched);
                 self.place(family, position, state);
             }
             Ok::<_, StoreError>(())
         };
-        conn.each(CHANGES.text(), [snapshot], UndoStep::read, "read the history", undo)?;
-        for family in touched {
-            self.fingerprint = self.fingerprint.wrapping_add(self.sum(&family));
-            if self.families.get(&family).is_some_and(BTreeMap::is_empty) {
-                self.families.remove(&family);
-            }
-        }
-        Ok(())
+        conn.each(CHANGES.text(), [snapshot], UndoStep::read, "read the history", undo)
+    }
+
+    /// Places a node where it is at present.
+    fn place_present(&mut self, (family, position, state): PlacedNodeState, key: i64) {
+        self.keys.insert(state.id.clone().into_owned(), key);
+        self.place(family, position, state);
     }
 
     fn place(&mut self, family: ParentRef, position: i64, state: NodeState<'static>) {
         let id = state.id.clone().into_owned();
-        self.places.insert(id.clone(), (family.clone(), position));
-        self.families.entry(family).or_default().insert((position, id), state);
-    }
-
-    /// Subtracts a family's terms from the sum before the first change to it.
-    fn touch(&mut self, family: &ParentRef, touched: &mut BTreeSet<ParentRef>) {
-        if touched.insert(family.clone()) {
-            self.fingerprint = self.fingerprint.wrapping_sub(self.sum(family));
+        let place = self.sibling_position(position, &id);
+        let children = self.families.entry(family.clone()).or_default();
+        let parent = family.as_deref();
+        let (before, after) = neighbours(children, &place);
+        let mut sum = term_of_node(parent, before, &state);
+        if let Some(after) = after {
+            sum = sum.wrapping_sub(term_of_node(parent, before, after)).wrapping_add(term_of_node(
+                parent,
+                Some(&id),
+                after,
+            ));
         }
+        self.fingerprint = self.fingerprint.wrapping_add(sum);
+        children.insert(place, state);
+        self.places.insert(id, (family, position));
     }
 
-    fn sum(&self, family: &ParentRef) -> u64 {
-        self.families.get(family).map_or(0, |children| {
-            memory_fingerprint::sum_of_children(family.as_deref(), children.values())
-        })
+    fn sibling_position(&self, position: i64, id: &str) -> SiblingPosition {
+        (position, self.keys.get(id).copied().unwrap_or(i64::MAX), id.to_owned())
+    }
+
+    fn take(&mut self, id: &str) {
+        let Some((family, position)) = self.places.remove(id) else { return };
+        let place = self.sibling_position(position, id);
+        let Some(children) = self.families.get_mut(&family) else { return };
+        let Some(state) = children.remove(&place) else { return };
+        let parent = family.as_deref();
+        let (before, after) = neighbours(children, &place);
+        let mut sum = term_of_node(parent, before, &state);
+        if let Some(after) = after {
+            sum = sum.wrapping_sub(term_of_node(parent, before, after)).wrapping_add(term_of_node(
+                parent,
+                Some(id),
+                after,
+            ));
+        }
+        self.fingerprint = self.fingerprint.wrapping_sub(sum);
+        if children.is_empty() {
+            self.families.remove(&family);
+        }
     }
 }
 
@@ -142,6 +177,16 @@ impl UndoStep {
         };
         Ok(UndoStep { id: row.get(0)?, old })
     }
+}
+
+/// Returns the id of the sibling before a place, and the sibling after it.
+fn neighbours<'a>(
+    children: &'a SiblingStates,
+    place: &SiblingPosition,
+) -> (Option<&'a str>, Option<&'a NodeState<'static>>) {
+    let before = children.range(..place).next_back();
+    let after = children.range((Bound::Excluded(place), Bound::Unbounded)).next();
+    (before.map(|it| it.1.id.as_ref()), after.map(|it| it.1))
 }
 
 /// Reads `id, position, family` and the state columns after them.
@@ -160,4 +205,15 @@ pub(crate) fn fingerprints(conn: &Connection) -> Result<Vec<(i64, u64)>, StoreEr
         past.undo(conn, id)?;
     }
     Ok(found)
+}
+
+/// Gives every snapshot that can be restored the fingerprint of its state, after texts changed that
+/// the history has, too.
+pub(crate) fn seal_again(conn: &Connection) -> Result<(), StoreError> {
+    const SET: &str = "UPDATE snapshot SET cursor_hash = ?2 WHERE id = ?1 AND cursor_hash <> ''";
+    for (id, fingerprint) in fingerprints(conn)? {
+        let hash = ContentHash(fingerprint).to_string();
+        conn.run(SET, params![id, hash], "note a fingerprint")?;
+    }
+    Ok(())
 }

@@ -3,6 +3,7 @@
 //! The doctor repairs rows after a backup; salvage copies the readable rows of a damaged file into
 //! a new memory.
 
+mod altered_history;
 mod altered_keys;
 mod altered_nodes;
 mod damaged_rows;
@@ -103,6 +104,7 @@ fn nodes_without_a_parent_or_below_themselves_become_roots() {
         expect![[r#"
         orphan_parent_id: fixed
         foreign_keys: fixed
+        history_rows: fixed
         fingerprint: fixed
         = 0
     "#]],
@@ -112,6 +114,7 @@ fn nodes_without_a_parent_or_below_themselves_become_roots() {
          UPDATE node SET parent = 60 WHERE key = 60",
         expect![[r#"
             parent_cycles: fixed
+            history_rows: fixed
             fingerprint: fixed
             = 0
         "#]],
@@ -176,9 +179,10 @@ fn repaired_temperatures_decide_when_nodes_are_cold() {
 #[test]
 fn files_of_a_lost_folder_go_and_leave_their_nodes() {
     check(
-        "DELETE FROM root",
+        "DELETE FROM root; UPDATE snapshot SET compile_root = ''",
         expect![[r#"
         foreign_keys: fixed
+        history_rows: fixed
         fingerprint: fixed
         = 0
     "#]],
@@ -214,6 +218,7 @@ fn texts_changed_by_other_programs_are_accepted() {
          UPDATE blob SET content = 'forged, too'",
         expect![[r#"
             node_rows: fixed
+            history_rows: fixed
             fingerprint: fixed
             content_hashes: fixed
             = 0

@@ -9,28 +9,23 @@ use std::path::Path;
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    CHECKS, SCHEMA_OBJECTS, altered_keys, altered_states, broken_fields, compute_state_fingerprint,
-    count, file_paths, invalid_utf8_texts, next_keys_single_rows, number_ranges, run,
-    schema_objects, text_hashes, typed_nodes,
+    CHECKS, SCHEMA_OBJECTS, altered_keys, altered_marks, altered_states, broken_fields,
+    compute_state_fingerprint, count, file_paths, history_rows, invalid_utf8_texts, 
+    next_keys_single_rows, number_ranges, repair_snapshot, run, schema_objects, text_hashes,
+    typed_nodes,
 };
 use crate::model::clock::Millis;
 use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::commit_outcome::commit;
-use crate::store::past_states::history_completion;
 use crate::store::replica_mark::mark_unpublished;
 use crate::store::write_transaction::begin_write;
-use crate::store::{
-    ErrorContext, PreparedStatements, StoreError, connection, history_reader, links, schema,
-};
+use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, links, schema};
 use crate::text::tokens;
 
 /// Rounds of removing dangling references; each can leave further ones.
 const ROUNDS_MAX: usize = 16;
-
-/// The message of a repair's snapshot.
-const MESSAGE: &str = "doctor: repaired";
 
 /// The note on a state that nothing explains.
 pub(crate) const READ_AGAIN: &str = "the next compile reads every file again";
@@ -59,11 +54,12 @@ const FIXES: &[(&str, RepairFn)] = &[
     ("dangling_diffs", |conn, _| quiet(drop_diffs(conn))),
     ("foreign_keys", |conn, _| quiet(drop_dangling(conn))),
     // Before other repairs of the state, whose changes would be a part of the difference.
+    ("fingerprint", |conn, _| altered_marks::restore(conn)),
     ("fingerprint", |conn, _| restore_altered(conn)),
-    ("content_hashes", |conn, _| text_hashes::repair(conn)),
+    ("content_hashes", text_hashes::repair),
     ("node_rows", |conn, _| quiet(mend_nodes(conn))),
     ("heat_rows", |conn, _| quiet(give_heat(conn))),
-    ("history_rows", |conn, _| complete_history(conn)),
+    ("history_rows", |conn, _| history_rows::repair(conn)),
     ("references", |conn, _| quiet(links::read_again(conn))),
     ("fields", |conn, _| broken_fields::repair(conn)),
     ("facets", |conn, _| quiet(typed_nodes::rebuild_facets(conn))),
@@ -73,15 +69,6 @@ const FIXES: &[(&str, RepairFn)] = &[
 
 fn quiet(outcome: Result<(), StoreError>) -> Result<Vec<String>, StoreError> {
     outcome.map(|()| Vec::new())
-}
-
-/// Completes changes that an older program or another one left incomplete.
-fn complete_history(conn: &Connection) -> Result<Vec<String>, StoreError> {
-    history_reader::forget_unreadable(conn)?;
-    let completed = history_completion::complete(conn)?;
-    let lost = (0 < completed.n_lost)
-        .then(|| format!("{} snapshots cannot be restored any more", completed.n_lost));
-    Ok(lost.into_iter().collect())
 }
 
 /// Gives altered nodes back what HEAD's fingerprint proves.
@@ -101,7 +88,7 @@ fn adopt_state(conn: &Connection, now: Millis) -> Result<Vec<String>, StoreError
            AND file IS NOT (SELECT above.file FROM node AS above WHERE above.key = node.parent)";
     execute(conn, TAKE_OUT, "take a node out of another file")?;
     text_hashes::forget_hashes(conn)?;
-    rewrite_fingerprint(conn, MESSAGE, now)?;
+    rewrite_fingerprint(conn, repair_snapshot::MESSAGE, now)?;
     Ok(vec![READ_AGAIN.to_owned()])
 }
 

@@ -9,7 +9,9 @@ use std::path::Path;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 
+use super::repair_snapshot::RepairSnapshot;
 use super::{CheckStatus, first_few, verdict};
+use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
 use crate::store::{PreparedStatements, StoreError};
 use crate::text::{fold_whitespace, tokens};
@@ -47,17 +49,25 @@ pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, Strin
 }
 
 /// Takes the texts as they are, and has the next compile read the files of altered ones again.
-pub(super) fn repair(conn: &Connection) -> Result<Vec<String>, StoreError> {
+pub(super) fn repair(conn: &Connection, now: Millis) -> Result<Vec<String>, StoreError> {
     const SET: &str = "
         UPDATE node
            SET content = ?2, content_hash = ?3, token_count = ?4,
                source_hash = iif(?5, ?3, source_hash)
          WHERE key = ?1";
     let (mut files, mut names, mut notes) = (BTreeSet::new(), Vec::new(), Vec::new());
-    for mut it in altered_texts(conn)? {
+    let altered = altered_texts(conn)?;
+    let mut snapshot = match altered.is_empty() {
+        true => None,
+        false => RepairSnapshot::begin(conn, now)?,
+    };
+    for mut it in altered {
         it.is_of_file = it.is_of_file || it.was_of_file(conn)?;
         let hash = ContentHash::of(&it.content).to_string();
         let n_tokens = tokens::count(&it.content);
+        if let Some(snapshot) = &mut snapshot {
+            snapshot.record_text(conn, it.key, &hash)?;
+        }
         conn.run(SET, params![it.key, it.content, hash, n_tokens, it.is_of_file], "mend a text")?;
         match it.file {
             Some(file) if it.is_of_file => {
@@ -73,6 +83,9 @@ pub(super) fn repair(conn: &Connection) -> Result<Vec<String>, StoreError> {
         let files: Vec<String> = files.into_iter().collect();
         notes.insert(0, format!("the next compile reads {} again", first_few(&files)));
         notes.insert(1, format!("altered: {}", first_few(&names)));
+    }
+    if let Some(snapshot) = snapshot {
+        snapshot.end(conn, now)?;
     }
     let n_lost = move_history(conn)?;
     if 0 < n_lost {

@@ -17,7 +17,7 @@ use crate::model::clock::Millis;
 use crate::model::fields;
 use crate::model::identity::ContentHash;
 use crate::store::node_columns::{ColumnRedaction, NodeColumn, columns};
-use crate::store::{ErrorContext, StoreError, links};
+use crate::store::{ErrorContext, StoreError, links, past_states};
 use crate::text::supplementary_index_terms::index_terms;
 use crate::text::{self, tokens};
 
@@ -146,6 +146,7 @@ impl<'a> ImportRedactor<'a> {
         }
         conn.execute_batch("DROP TABLE cleaned").doing("drop the list of scrubbed texts")?;
         links::read_again(conn)?;
+        past_states::seal_again(conn)?;
         doctor::rewrite_fingerprint(conn, MESSAGE, now)
     }
 }

@@ -58,23 +58,13 @@ pub(crate) fn salvage(
     replay_damaged_log(copy.path(), &mut losses).on("read", damaged)?;
     header_schema_transplant::graft(copy.path(), draft.path(), TransplantedPart::Head)
         .on("read", damaged)?;
-    let from = match open(copy.path(), damaged) {
+    let from = match open_with_tables(copy.path(), damaged, &mut losses) {
         Ok(from) => from,
         Err(_) => {
             losses.push("the list of tables: that of a new memory was taken".to_owned());
             header_schema_transplant::graft(copy.path(), draft.path(), TransplantedPart::Schema)
                 .on("read", damaged)?;
-            open(copy.path(), damaged)?
-        }
-    };
-    let from = match table_definitions::restore(&from)?.as_slice() {
-        [] => from,
-        restored => {
-            losses.extend(
-                restored.iter().map(|it| format!("the list of tables: `{it}` was altered")),
-            );
-            drop(from);
-            open(copy.path(), damaged)?
+            open_with_tables(copy.path(), damaged, &mut losses)?
         }
     };
     let tx = conn.transaction().doing("begin to salvage")?;
@@ -112,6 +102,22 @@ fn replay_damaged_log(copy: &Path, losses: &mut Vec<String>) -> io::Result<()> {
         fs::remove_file(&log)?;
     }
     Ok(())
+}
+
+/// Opens the copy, after altered rows of its list of tables were put right.
+fn open_with_tables(
+    copy: &Path,
+    damaged: &Path,
+    losses: &mut Vec<String>,
+) -> Result<Connection, TransferError> {
+    let from = open(copy, damaged)?;
+    let restored = table_definitions::restore(&from)?;
+    if restored.is_empty() {
+        return Ok(from);
+    }
+    losses.extend(restored.iter().map(|it| format!("the list of tables: `{it}` was altered")));
+    drop(from);
+    open(copy, damaged)
 }
 
 /// Opens the copy without the checks that SQLite can skip, to read every table its schema still
@@ -229,7 +235,7 @@ fn repair_failed(
         if repairs.is_empty() {
             break;
         }
-        for check in ["content_hashes", "fingerprint", "fields"] {
+        for check in ["content_hashes", "fingerprint", "fields", "history_rows"] {
             let notes = repairs.remove(check).and_then(Result::ok).unwrap_or_default();
             // Every salvage has the files read again.
             lost.extend(notes.into_iter().filter(|it| it != doctor::READ_AGAIN));

@@ -123,8 +123,7 @@ pub(super) fn find(batch: &Batch<'_>, id: &str) -> NodeRecord {
 
 pub(super) fn forget(batch: &mut Batch<'_>, id: &str) -> Result<(), StoreError> {
     let old = find(batch, id);
-    for child in batch.children_of(old.key)? {
-        let position = old.place.position;
+    for (position, child) in (old.place.position..).zip(batch.children_of(old.key)?) {
         batch.move_to(&child, NodePlace { position, ..old.place })?;
     }
     batch.forget(&old)

@@ -1,0 +1,121 @@
+//! Tests histories that were altered by no program of ours.
+
+use std::fs;
+
+use super::{memory, tamper};
+use crate::support::Folder;
+
+/// Alterations of the history of [`memory_with_history`].
+const ALTERED: [&str; 10] = [
+    "UPDATE diff SET old_type = '7ext' WHERE snapshot = 4",
+    "UPDATE diff SET node_id = substr(node_id, 1, 8) || 'zzz' WHERE snapshot = 4",
+    "UPDATE diff SET old_hash = '0123456789abcdef' WHERE snapshot = 4",
+    "UPDATE diff SET old_parent = '0123456789a' WHERE snapshot = 4",
+    "UPDATE diff SET old_label = 'Forged' WHERE snapshot = 4",
+    "UPDATE diff SET node_id = substr(node_id, 1, 8) || 'zzz' WHERE snapshot = 5",
+    "UPDATE diff SET snapshot = 4, seq = seq + 1000 WHERE snapshot = 5",
+    "UPDATE snapshot SET cursor_hash = '0123456789abcdef' WHERE id = 3",
+    "UPDATE diff SET old_hash = '0123456789abcdef' WHERE snapshot = 3",
+    "DELETE FROM blob WHERE content = 'Deploy at 3 by hand.'",
+];
+
+/// Returns a memory of five snapshots: two compiles, a text, another one in its place, a third.
+fn memory_with_history() -> Folder {
+    let folder = memory();
+    folder.ok(["write", "Deploy at 3 by hand.", "--db", "m.db"]);
+    let node = "SELECT id FROM node WHERE content LIKE 'Deploy at%'";
+    let id: String = folder.database("m.db").query_row(node, [], |row| row.get(0)).unwrap();
+    folder.ok(["write", "--anchor", &id, "Deploy at 4 by hand.", "--db", "m.db"]);
+    folder.ok(["write", "Tell the channel.", "--db", "m.db"]);
+    fs::rename(folder.path("m.db"), folder.path("sound.db")).unwrap();
+    folder
+}
+
+/// Rolls a copy back to each snapshot; returns the errors.
+fn refusals(folder: &Folder, db: &str) -> Vec<String> {
+    let mut refusals = Vec::new();
+    for snapshot in ["1", "2", "3", "4"] {
+        fs::copy(folder.path(db), folder.path("rolled.db")).unwrap();
+        let ran = folder.run(["rollback", snapshot, "--db", "rolled.db"]);
+        if ran.code != Some(0) {
+            refusals.push(ran.stderr);
+        }
+    }
+    refusals
+}
+
+#[test]
+fn an_altered_history_is_named_and_no_rollback_tries_it() {
+    let folder = memory_with_history();
+    assert!(refusals(&folder, "sound.db").is_empty());
+    folder.assert_healthy("sound.db");
+    for altered in ALTERED {
+        fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
+        tamper(&folder, altered);
+        let n_refused = refusals(&folder, "m.db").len();
+        assert!(0 < n_refused, "{altered}");
+        let found = folder.run(["doctor", "--db", "m.db"]);
+        let named = format!("{n_refused} of 5 snapshots cannot be restored, since");
+        assert!(found.stdout.contains(&named), "{altered}: {}", found.stdout);
+        let salvaged = folder.ok(["salvage", "m.db", "--out", "new.db"]);
+        let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        for (db, report) in [("m.db", fixed), ("new.db", salvaged)] {
+            let named = "no rollback to these snapshots any more: ";
+            assert!(report.contains(named), "{altered}: {report}");
+            folder.assert_healthy(db);
+            let refused = refusals(&folder, db);
+            assert_eq!(refused.len(), n_refused, "{altered}: {refused:?}");
+            assert!(
+                refused.iter().all(|it| it.contains(" cannot be restored: ")),
+                "{altered}: {refused:?}"
+            );
+        }
+        fs::remove_file(folder.path("new.db")).unwrap();
+    }
+}
+
+/// The rows and two of the three marks prove what the third was.
+#[test]
+fn an_altered_mark_of_the_present_state_is_restored() {
+    let folder = memory_with_history();
+    let sound = folder.facts("sound.db");
+    for altered in [
+        "UPDATE snapshot SET cursor_hash = '0123456789abcdef' WHERE id = 5",
+        "UPDATE cursor SET snapshot = 3",
+        "UPDATE memory SET fingerprint = 5",
+    ] {
+        fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
+        tamper(&folder, altered);
+        assert_eq!(folder.run(["doctor", "--db", "m.db"]).code, Some(1), "{altered}");
+        let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        assert!(fixed.contains(" again "), "{altered}: {fixed}");
+        folder.assert_healthy("m.db");
+        for fact in ["head", "snapshots"] {
+            assert_eq!(folder.facts("m.db")[fact], sound[fact], "{altered}");
+        }
+        assert_eq!(refusals(&folder, "m.db"), [] as [String; 0], "{altered}");
+    }
+}
+
+#[test]
+fn rollbacks_reach_beyond_the_repair_of_a_text() {
+    let folder = memory_with_history();
+    let altered = |from: &str, to: &str| {
+        fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
+        let change = format!("content = replace(content, '{from}', '{to}')");
+        tamper(&folder, &format!("UPDATE node SET {change} WHERE content LIKE '{from}%'"));
+        folder.ok(["doctor", "--fix", "--db", "m.db"])
+    };
+    altered("Note 8 says 3", "Note 8 says 4");
+    let found = folder.ok(["doctor", "--db", "m.db"]);
+    let waiting = "snapshots that wait for the next compile: 1, 2, 3, 4, 5";
+    assert!(found.contains(waiting), "{found}");
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
+    assert_eq!(refusals(&folder, "m.db"), [] as [String; 0]);
+    // Nothing has an agent's words but the memory.
+    let fixed = altered("Deploy at 4", "Deploy at 5");
+    assert!(fixed.contains("no rollback to these snapshots any more: 4, 5"), "{fixed}");
+    let refused = refusals(&folder, "m.db");
+    assert!(refused.len() == 1 && refused[0].contains("snapshot 4 cannot be"), "{refused:?}");
+}
