@@ -428,9 +428,11 @@ fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(CheckStatus, String
     let head = head.unwrap_or_else(|| ContentHash(0).to_string());
     let mut bad = format!("the state is {computed}, kept was {kept}, HEAD says {head}");
     let altered = altered_states::find(conn, computed.0)?;
-    if !altered.is_empty() {
-        let names: Vec<String> = altered.iter().map(AlteredState::name).collect();
-        bad.push_str(&format!("; altered labels or fields: {}", first_few(&names)));
+    let mut names: Vec<String> = altered.proven.iter().map(AlteredState::name).collect();
+    names.extend(altered.contradicted);
+    if !names.is_empty() {
+        let n = names.len();
+        bad.push_str(&format!("; altered labels or fields of {n} nodes: {}", first_few(&names)));
     }
     let is_fine = computed == kept && head == kept.to_string();
     Ok(verdict(is_fine, format!("the state is {computed}, as HEAD says"), bad))

@@ -24,6 +24,7 @@ mod typed_nodes;
 
 use std::collections::{BTreeSet, HashMap};
 
+pub(crate) use facets::{FacetEntries, facet_entries};
 use fts::IndexingTime;
 #[cfg(feature = "shared")]
 pub(in crate::store) use fts::merge_few;

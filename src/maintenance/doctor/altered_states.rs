@@ -2,8 +2,11 @@
 //!
 //! The fingerprint is a sum with one term a node. A label that the text has, or a label or a value
 //! that the history or the index of fields has, is the one that a node had at HEAD when it makes up
-//! the difference between the sum of the rows and the one that was kept. A file's node gets its own
-//! back with the next compile.
+//! the difference between the sum of the rows and the one that was kept.
+//!
+//! Any number of nodes can be told where other rows are witnesses: a label has its hash beside it,
+//! and fields have their index. The difference that is left is that of one or two nodes, or nothing
+//! explains it. A file's node gets its own back with the next compile.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,12 +14,14 @@ use rusqlite::{Connection, Row, params};
 use serde_json::{Map, Value};
 
 use super::broken_fields::{self, TASK_METADATA};
+use super::typed_nodes;
 use crate::model::fields::CanonicalFields;
 use crate::model::identity::ContentHash;
 use crate::model::memory_fingerprint::{NodeState, term_of_node};
+use crate::model::tree::NodeType;
 use crate::store::node_columns::{FIELDS, FingerprintUse, SqlTemplate, columns};
 use crate::store::record::read_state;
-use crate::store::{PreparedStatements, StoreError};
+use crate::store::{FacetEntries, PreparedStatements, StoreError, facet_entries, links};
 use crate::text::{
     LABEL_CHARS_MAX, first_sentence, fold_and_truncate, fold_whitespace, label_of_text,
 };
@@ -27,7 +32,16 @@ const LABEL: &str = "label";
 /// Earlier labels and fields of a node that are tried, the newest ones.
 const VERSIONS_MAX: u32 = 16;
 
-/// An agent's node, with the label and the fields that it had at HEAD.
+/// What explains the difference between the state and HEAD's fingerprint.
+#[derive(Debug, Default)]
+pub(super) struct AlteredStates {
+    /// The nodes that it proves, all of them.
+    pub(super) proven: Vec<AlteredState>,
+    /// Where it proves none: the nodes whose labels or fields other rows contradict.
+    pub(super) contradicted: Vec<String>,
+}
+
+/// A node, with the label and the fields that it had at HEAD.
 #[derive(Clone, Debug)]
 pub(super) struct AlteredState {
     key: i64,
@@ -50,7 +64,21 @@ struct PresentNode {
     family: Option<String>,
     /// The text of an agent's node.
     content: Option<String>,
+    /// The hash that its label had.
+    name: Option<i64>,
     state: NodeState<'static>,
+}
+
+/// The hypotheses, and the nodes that other rows contradict.
+#[derive(Default)]
+struct Hypotheses {
+    /// Those of nodes that nothing contradicts.
+    quiet: Vec<Hypothesis>,
+    /// Those that agree with the other rows of a node, by node.
+    witnessed: Vec<Vec<Hypothesis>>,
+    contradicted: Vec<String>,
+    /// The nodes whose index of fields has something else.
+    off_index: BTreeSet<i64>,
 }
 
 impl AlteredState {
@@ -60,9 +88,9 @@ impl AlteredState {
     }
 }
 
-/// Returns the one or two nodes whose altered labels or fields explain the whole difference between
-/// the state and the fingerprint that HEAD has; none where that is not so.
-pub(super) fn find(conn: &Connection, computed: u64) -> Result<Vec<AlteredState>, StoreError> {
+/// Returns the nodes whose altered labels or fields explain the whole difference between the state
+/// and the fingerprint that HEAD has.
+pub(super) fn find(conn: &Connection, computed: u64) -> Result<AlteredStates, StoreError> {
     const KEPT: &str = "
         SELECT memory.fingerprint, snapshot.cursor_hash
           FROM memory
@@ -70,15 +98,17 @@ pub(super) fn find(conn: &Connection, computed: u64) -> Result<Vec<AlteredState>
           JOIN snapshot ON snapshot.id = cursor.snapshot";
     let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
     let Some((kept, head)) = conn.find(KEPT, [], read, "read the fingerprint")? else {
-        return Ok(Vec::new());
+        return Ok(AlteredStates::default());
     };
     let kept = kept.cast_unsigned();
     if ContentHash(kept).to_string() != head || kept == computed {
-        return Ok(Vec::new());
+        return Ok(AlteredStates::default());
     }
     // A history that cannot be read explains nothing.
-    let hypotheses = hypotheses(conn).unwrap_or_default();
-    Ok(explain(kept.wrapping_sub(computed), &hypotheses).into_iter().cloned().collect())
+    let hypotheses = Hypotheses::of(conn).unwrap_or_default();
+    let proven = hypotheses.explain(kept.wrapping_sub(computed));
+    let contradicted = if proven.is_empty() { hypotheses.contradicted } else { Vec::new() };
+    Ok(AlteredStates { proven, contradicted })
 }
 
 /// Gives the nodes their labels and fields back.
@@ -90,41 +120,65 @@ pub(super) fn restore(conn: &Connection, altered: &[AlteredState]) -> Result<(),
     Ok(())
 }
 
-/// Returns the hypotheses that make up a difference.
-fn explain(difference: u64, hypotheses: &[Hypothesis]) -> Vec<&AlteredState> {
-    if let Some(it) = hypotheses.iter().find(|it| it.difference == difference) {
-        return vec![&it.state];
+impl Hypotheses {
+    /// Collects what each node may have been at HEAD, other than it is.
+    fn of(conn: &Connection) -> Result<Hypotheses, StoreError> {
+        static STATES: SqlTemplate = SqlTemplate::new(
+            "
+            SELECT node.key, node.id,
+                   iif(node.parent IS NULL, file.root || ':' || file.path, parent.id),
+                   iif(node.source_hash IS NULL, node.content, NULL), node.name, {state}
+              FROM node
+              LEFT JOIN node AS parent ON parent.key = node.parent
+              LEFT JOIN file ON file.id = node.file
+             ORDER BY node.parent, iif(node.parent IS NULL, node.file, NULL), node.position,
+                      node.key",
+        );
+        let off_index = typed_nodes::nodes_off_index(conn)?;
+        let mut hypotheses = Hypotheses { off_index, ..Hypotheses::default() };
+        let mut last: Option<(Option<String>, String)> = None;
+        conn.each(STATES.text(), [], PresentNode::read, "read the state", |node| {
+            let before = last.take().filter(|it| it.0 == node.family).map(|it| it.1);
+            hypotheses.add(conn, &node, before.as_deref())?;
+            last = Some((node.family, node.state.id.into_owned()));
+            Ok::<_, StoreError>(())
+        })?;
+        Ok(hypotheses)
     }
-    let by_difference: HashMap<u64, &Hypothesis> =
-        hypotheses.iter().map(|it| (it.difference, it)).collect();
-    let pair = hypotheses.iter().find_map(|one| {
-        let other = by_difference.get(&difference.wrapping_sub(one.difference))?;
-        (one.state.key != other.state.key).then(|| vec![&one.state, &other.state])
-    });
-    pair.unwrap_or_default()
+
+    /// Returns the states that make up a difference: all that are told by other rows, and at most
+    /// two more.
+    fn explain(&self, difference: u64) -> Vec<AlteredState> {
+        let is_one = |it: &&Vec<Hypothesis>| it.len() == 1;
+        let told: Vec<&Hypothesis> = self.witnessed.iter().filter(is_one).flatten().collect();
+        let open = self.witnessed.iter().filter(|it| !is_one(it)).flatten();
+        let open: Vec<&Hypothesis> = self.quiet.iter().chain(open).collect();
+        let left = told.iter().fold(difference, |left, it| left.wrapping_sub(it.difference));
+        let more = match left {
+            0 => Some(Vec::new()),
+            _ => explain(left, &open),
+        };
+        // The other rows may be what was altered.
+        let all = || self.quiet.iter().chain(self.witnessed.iter().flatten()).collect::<Vec<_>>();
+        let explained = match more {
+            Some(more) => told.into_iter().chain(more).collect(),
+            None => explain(difference, &all()).unwrap_or_default(),
+        };
+        explained.into_iter().map(|it| it.state.clone()).collect()
+    }
 }
 
-/// Returns what each agent's node may have been at HEAD, other than it is.
-fn hypotheses(conn: &Connection) -> Result<Vec<Hypothesis>, StoreError> {
-    static STATES: SqlTemplate = SqlTemplate::new(
-        "
-        SELECT node.key, node.id,
-               iif(node.parent IS NULL, file.root || ':' || file.path, parent.id),
-               iif(node.source_hash IS NULL, node.content, NULL), {state}
-          FROM node
-          LEFT JOIN node AS parent ON parent.key = node.parent
-          LEFT JOIN file ON file.id = node.file
-         ORDER BY node.parent, iif(node.parent IS NULL, node.file, NULL), node.position, node.key",
-    );
-    let mut hypotheses = Vec::new();
-    let mut last: Option<(Option<String>, String)> = None;
-    conn.each(STATES.text(), [], PresentNode::read, "read the state", |node| {
-        let before = last.take().filter(|it| it.0 == node.family).map(|it| it.1);
-        add_hypotheses(conn, &node, before.as_deref(), &mut hypotheses)?;
-        last = Some((node.family, node.state.id.into_owned()));
-        Ok::<_, StoreError>(())
-    })?;
-    Ok(hypotheses)
+/// Returns the one or two hypotheses that make up a difference.
+fn explain<'a>(difference: u64, hypotheses: &[&'a Hypothesis]) -> Option<Vec<&'a Hypothesis>> {
+    if let Some(it) = hypotheses.iter().find(|it| it.difference == difference) {
+        return Some(vec![it]);
+    }
+    let by_difference: HashMap<u64, &'a Hypothesis> =
+        hypotheses.iter().map(|it| (it.difference, *it)).collect();
+    hypotheses.iter().find_map(|one| {
+        let other = *by_difference.get(&difference.wrapping_sub(one.difference))?;
+        (one.state.key != other.state.key).then(|| vec![*one, other])
+    })
 }
 
 impl PresentNode {
@@ -133,51 +187,116 @@ impl PresentNode {
             key: row.get(0)?,
             family: row.get(2)?,
             content: row.get(3)?,
-            state: read_state(row, row.get(1)?, 4)?,
+            name: row.get(4)?,
+            state: read_state(row, row.get(1)?, 5)?,
         })
     }
 }
 
-fn add_hypotheses(
-    conn: &Connection,
-    node: &PresentNode,
-    before: Option<&str>,
-    hypotheses: &mut Vec<Hypothesis>,
-) -> Result<(), StoreError> {
-    let Some(content) = &node.content else { return Ok(()) };
-    let mut always = columns().iter().filter(|it| it.hashed == FingerprintUse::Always);
-    let Some(label_at) = always.position(|it| it.name == LABEL) else { return Ok(()) };
-    let now = node.state.fields[label_at].as_deref().unwrap_or_default();
-    let given = node.state.given.iter().find(|it| it.0 == FIELDS);
-    let fields_now = given.map(|it| it.1.as_ref());
-    let earlier = earlier_versions(conn, &node.state.id)?;
-    let mut fields = earlier_fields(fields_now, &earlier);
-    fields.extend(match fields_now.map(|it| (it, object_of(it))) {
-        Some((_, Some(object))) => indexed_fields(conn, node.key, &object)?,
-        Some((broken, None)) => unbroken_fields(conn, node.key, broken, &earlier)?,
-        None => BTreeSet::new(),
-    });
-    let sentence = fold_and_truncate(first_sentence(&fold_whitespace(content)), LABEL_CHARS_MAX);
-    let labels = [label_of_text(content), sentence].into_iter();
-    let labels = labels.chain(earlier.iter().map(|it| it.0.clone()));
-    let mut states: BTreeSet<(String, Option<String>)> =
-        labels.map(|it| (it, fields_now.map(str::to_owned))).collect();
-    states.extend(fields.into_iter().map(|it| (now.to_owned(), it)));
-    states.extend(earlier);
-    states.remove(&(now.to_owned(), fields_now.map(str::to_owned)));
-    let place = node.family.as_deref();
-    let present = term_of_node(place, before, &node.state);
-    for (label, fields) in states {
-        let mut state = node.state.clone();
-        state.fields[label_at] = Some(label.clone().into());
-        state.given.retain(|it| it.0 != FIELDS);
-        state.given.extend(fields.clone().map(|it| (FIELDS, it.into())));
-        let difference = term_of_node(place, before, &state).wrapping_sub(present);
-        let (id, altered) = (state.id.into_owned(), now.to_owned());
-        let state = AlteredState { key: node.key, id, altered, label, fields };
-        hypotheses.push(Hypothesis { state, difference });
+impl Hypotheses {
+    fn add(
+        &mut self,
+        conn: &Connection,
+        node: &PresentNode,
+        before: Option<&str>,
+    ) -> Result<(), StoreError> {
+        const CONTENT: &str = "SELECT content FROM node WHERE key = ?1";
+        let mut always = columns().iter().filter(|it| it.hashed == FingerprintUse::Always);
+        let Some(label_at) = always.position(|it| it.name == LABEL) else { return Ok(()) };
+        let now = node.state.fields[label_at].as_deref().unwrap_or_default();
+        let has_other_label = links::name(now) != node.name;
+        let has_other_fields = self.off_index.contains(&node.key);
+        let is_contradicted = has_other_label || has_other_fields;
+        let content = match &node.content {
+            Some(content) => content.clone(),
+            None if is_contradicted => {
+                conn.row(CONTENT, [node.key], |row| row.get(0), "read a text")?
+            }
+            None => return Ok(()),
+        };
+        let given = node.state.given.iter().find(|it| it.0 == FIELDS);
+        let fields_now = given.map(|it| it.1.as_ref());
+        let earlier = earlier_versions(conn, &node.state.id)?;
+        let mut fields = earlier_fields(fields_now, &earlier);
+        fields.extend(match fields_now.map(|it| (it, object_of(it))) {
+            Some((_, Some(object))) => indexed_fields(conn, node.key, &object)?,
+            Some((broken, None)) => unbroken_fields(conn, node.key, broken, &earlier)?,
+            None => BTreeSet::new(),
+        });
+        let sentence =
+            fold_and_truncate(first_sentence(&fold_whitespace(&content)), LABEL_CHARS_MAX);
+        let mut labels = BTreeSet::from([label_of_text(&content), sentence]);
+        labels.extend(earlier.iter().map(|it| it.0.clone()));
+        let mut states: BTreeSet<(String, Option<String>)> = earlier.into_iter().collect();
+        if has_other_label && has_other_fields {
+            for label in &labels {
+                states.extend(fields.iter().map(|it| (label.clone(), it.clone())));
+            }
+        }
+        states.extend(labels.into_iter().map(|it| (it, fields_now.map(str::to_owned))));
+        states.extend(fields.into_iter().map(|it| (now.to_owned(), it)));
+        states.remove(&(now.to_owned(), fields_now.map(str::to_owned)));
+        let hypotheses = node.hypotheses((label_at, now), before, states);
+        if !is_contradicted {
+            self.quiet.extend(hypotheses);
+            return Ok(());
+        }
+        let index = if has_other_fields { Some(index_of(conn, node.key)?) } else { None };
+        let agrees = |it: &Hypothesis| {
+            let is_label = links::name(&it.state.label) == node.name;
+            is_label && index.as_ref().is_none_or(|index| node.is_indexed_as(&it.state, index))
+        };
+        let witnessed: Vec<Hypothesis> = hypotheses.into_iter().filter(agrees).collect();
+        let (id, label) = (node.state.id.as_ref(), fold_whitespace(now));
+        self.contradicted.push(format!("`{id}` \"{label}\""));
+        self.witnessed.push(witnessed);
+        Ok(())
     }
-    Ok(())
+}
+
+impl PresentNode {
+    /// Returns the hypotheses of states, by label and fields.
+    fn hypotheses(
+        &self,
+        (label_at, now): (usize, &str),
+        before: Option<&str>,
+        states: BTreeSet<(String, Option<String>)>,
+    ) -> Vec<Hypothesis> {
+        let place = self.family.as_deref();
+        let present = term_of_node(place, before, &self.state);
+        let hypothesis = |(label, fields): (String, Option<String>)| {
+            let mut state = self.state.clone();
+            state.fields[label_at] = Some(label.clone().into());
+            state.given.retain(|it| it.0 != FIELDS);
+            state.given.extend(fields.clone().map(|it| (FIELDS, it.into())));
+            let difference = term_of_node(place, before, &state).wrapping_sub(present);
+            let (id, altered) = (state.id.into_owned(), now.to_owned());
+            let state = AlteredState { key: self.key, id, altered, label, fields };
+            Hypothesis { state, difference }
+        };
+        states.into_iter().map(hypothesis).collect()
+    }
+
+    /// Returns whether a state has just the entries of the index of fields.
+    fn is_indexed_as(&self, state: &AlteredState, index: &FacetEntries) -> bool {
+        // The type is the first of the hashed columns, and the hash of the text the last.
+        let (Some(Some(node_type)), Some(Some(hash))) =
+            (self.state.fields.first(), self.state.fields.last())
+        else {
+            return false;
+        };
+        let node_type = NodeType::parse(node_type);
+        let made = node_type.and_then(|it| facet_entries(it, hash, state.fields.as_deref()));
+        made.as_ref() == Some(index)
+    }
+}
+
+/// Returns the entries of the index of fields that a node has.
+fn index_of(conn: &Connection, node: i64) -> Result<FacetEntries, StoreError> {
+    Ok(broken_fields::facets(conn, node)?
+        .into_iter()
+        .map(|(key, it)| (key, it.to_string()))
+        .collect())
 }
 
 /// Returns the newest labels and fields that the history has of a node.

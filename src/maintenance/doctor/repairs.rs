@@ -74,8 +74,8 @@ fn quiet(outcome: Result<(), StoreError>) -> Result<Vec<String>, StoreError> {
 /// Gives altered nodes back what HEAD's fingerprint proves.
 fn restore_altered(conn: &Connection) -> Result<Vec<String>, StoreError> {
     let altered = altered_states::find(conn, compute_state_fingerprint(conn)?)?;
-    altered_states::restore(conn, &altered)?;
-    Ok(altered.iter().map(|it| format!("{}: {RESTORED}", it.name())).collect())
+    altered_states::restore(conn, &altered.proven)?;
+    Ok(altered.proven.iter().map(|it| format!("{}: {RESTORED}", it.name())).collect())
 }
 
 /// Takes the state as it is, and has the next compile compare it with the files: a file's node

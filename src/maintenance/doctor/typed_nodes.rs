@@ -1,6 +1,7 @@
 //! Typed nodes in the doctor: their fields, the index of what they are looked up by, and the custom
 //! views of them.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use rusqlite::{Connection, Row};
@@ -63,6 +64,18 @@ pub(super) fn facets(conn: &Connection, _: &Path) -> Result<(CheckStatus, String
     let n = count(conn, "SELECT count(*) FROM facet")?;
     let bad = format!("{n_missing} facets are missing, {n_surplus} are of no field");
     Ok(verdict(n_surplus + n_missing == 0, format!("{n} facets follow the fields"), bad))
+}
+
+/// Returns the nodes whose index of facets has not what their fields say.
+pub(super) fn nodes_off_index(conn: &Connection) -> Result<BTreeSet<i64>, StoreError> {
+    const NODES: &str = "
+        SELECT node
+          FROM (SELECT key, value, node FROM facet EXCEPT SELECT key, value, node FROM facet_made)
+         UNION
+        SELECT node
+          FROM (SELECT key, value, node FROM facet_made EXCEPT SELECT key, value, node FROM facet)";
+    let nodes: Vec<i64> = conn.rows(NODES, [], |row| row.get(0), "compare the facets")?;
+    Ok(nodes.into_iter().collect())
 }
 
 /// Makes the index of facets anew.

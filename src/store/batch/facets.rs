@@ -61,6 +61,26 @@ pub(super) struct FacetAndEdgeRows {
     edges: BTreeMap<(String, String), f64>,
 }
 
+/// Facets of one node: names, and values as JSON.
+pub(crate) type FacetEntries = BTreeSet<(String, String)>;
+
+/// Returns the facets of a node; `None` where only the views tell them.
+pub(crate) fn facet_entries(
+    node_type: NodeType,
+    content_hash: &str,
+    fields: Option<&str>,
+) -> Option<FacetEntries> {
+    let entry = |(name, value): (&'static str, FacetValue)| {
+        let value = match value {
+            FacetValue::Integer(it) => Value::from(it),
+            FacetValue::Text(it) => Value::from(it),
+        };
+        (name.to_owned(), value.to_string())
+    };
+    let rows = FacetAndEdgeRows::of(node_type, content_hash, fields)?;
+    Some(rows.facets.into_iter().map(entry).collect())
+}
+
 impl FacetAndEdgeRows {
     /// Returns the rows of a node; `None` where only the views tell them.
     pub(super) fn of(

@@ -19,7 +19,7 @@ fn flip_a_digit(folder: &Folder) {
 #[test]
 fn an_altered_text_of_a_file_is_named_and_read_again() {
     let folder = memory();
-    let before = folder.facts("m.db")["cursor_hash"].clone();
+    let before = folder.facts("m.db")["head"]["cursor_hash"].clone();
     flip_a_digit(&folder);
     let found = folder.run(["doctor", "--db", "m.db"]);
     let named = "1 of 401 texts differ from their hash: `";
@@ -38,7 +38,7 @@ fn an_altered_text_of_a_file_is_named_and_read_again() {
     let compiled = folder.ok(["compile", "notes", "--db", "m.db"]);
     assert_eq!(compiled, "compiled: 0 added, 1 modified, 0 removed (1 ops)\n");
     assert!(text_like(&folder, "m.db", "Note 8 says 3").starts_with("Note 8 says 3"));
-    assert_eq!(folder.facts("m.db")["cursor_hash"], before, "it is what it was");
+    assert_eq!(folder.facts("m.db")["head"]["cursor_hash"], before, "it is what it was");
 }
 
 #[test]
@@ -95,12 +95,13 @@ fn an_altered_text_is_named_by_a_salvage_and_read_again() {
 }
 
 #[test]
-fn an_altered_label_is_read_again() {
+fn an_altered_label_of_a_file_is_given_back() {
     let folder = memory();
     tamper(&folder, "UPDATE node SET label = 'Nobody wrote this' WHERE label = 'Note 8'");
-    folder.run(["doctor", "--fix", "--db", "m.db"]);
+    let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+    assert!(fixed.contains("\"Nobody wrote this\": its label and fields are again"), "{fixed}");
     let compiled = folder.ok(["compile", "notes", "--db", "m.db"]);
-    assert_eq!(compiled, "compiled: 0 added, 1 modified, 0 removed (1 ops)\n");
+    assert_eq!(compiled, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
     folder.assert_healthy("m.db");
 }
 
@@ -148,9 +149,13 @@ fn an_altered_label_or_field_of_an_agent_is_named_and_given_back() {
         (vec![text], vec!["\"Deploy at 8 by hand.\""]),
         (vec![status], vec!["\"Move to port 6381.\""]),
         (vec![heading, status], vec!["\"Deplay\"", "\"Move to port 6381.\""]),
+        (
+            vec![heading, text, status, "label = 'Note 18' WHERE label = 'Note 8'"],
+            vec!["\"Deplay\"", "\"Deploy at 8 by hand.\"", "\"Move to port 6381.\"", "\"Note 18\""],
+        ),
     ] {
         let folder = altered(&sound, &changes);
-        let before = sound.facts("m.db")["cursor_hash"].clone();
+        let before = sound.facts("m.db")["head"]["cursor_hash"].clone();
         let examined = folder.run(["doctor", "--db", "m.db"]).stdout;
         let salvaged = folder.ok(["salvage", "m.db", "--out", "salvaged.db"]);
         let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
@@ -161,7 +166,7 @@ fn an_altered_label_or_field_of_an_agent_is_named_and_given_back() {
         }
         for db in ["m.db", "salvaged.db"] {
             folder.assert_healthy(db);
-            assert_eq!(folder.facts(db)["cursor_hash"], before, "{changes:?}");
+            assert_eq!(folder.facts(db)["head"]["cursor_hash"], before, "{changes:?}");
         }
     }
 }
@@ -176,7 +181,10 @@ fn an_altered_field_is_given_back_from_the_index_of_fields() {
     let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
     assert!(fixed.contains("\"Redis listens on 6380.\": its label and fields are"), "{fixed}");
     folder.assert_healthy("m.db");
-    assert_eq!(folder.facts("m.db")["cursor_hash"], sound.facts("m.db")["cursor_hash"]);
+    assert_eq!(
+        folder.facts("m.db")["head"]["cursor_hash"],
+        sound.facts("m.db")["head"]["cursor_hash"]
+    );
 }
 
 /// One altered byte can end a text's being JSON, and the index of fields has all values.
@@ -185,7 +193,7 @@ fn broken_fields_of_an_agent_are_named_and_given_back() {
     let sound = memory();
     let text = ["remember", "--type", "core", "--tag", "duty", "Ana is on call.", "--db", "m.db"];
     sound.ok(text);
-    let before = sound.facts("m.db")["cursor_hash"].clone();
+    let before = sound.facts("m.db")["head"]["cursor_hash"].clone();
     let node = "WHERE node_type = 'core'";
     for broken in [
         "replace(fields, '\"importance\"', '\"importance7')",
@@ -202,7 +210,7 @@ fn broken_fields_of_an_agent_are_named_and_given_back() {
             let named = "\"Ana is on call.\": its label and fields are again those";
             assert!(report.contains(named), "{broken}: {report}");
             folder.assert_healthy(db);
-            assert_eq!(folder.facts(db)["cursor_hash"], before, "{broken}");
+            assert_eq!(folder.facts(db)["head"]["cursor_hash"], before, "{broken}");
         }
     }
 }
