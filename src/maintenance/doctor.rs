@@ -11,6 +11,7 @@ mod broken_fields;
 mod file_paths;
 mod history_rows;
 mod invalid_utf8_texts;
+mod lost_files;
 mod next_keys_single_rows;
 mod number_ranges;
 mod repair_snapshot;
@@ -351,7 +352,11 @@ fn foreign_keys(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), St
         |row| row.get::<_, String>(0),
         "check references",
     )?;
-    let bad = format!("{} rows refer to nothing, the first in `{}`", tables.len(), first(&tables));
+    let mut bad =
+        format!("{} rows refer to nothing, the first in `{}`", tables.len(), first(&tables));
+    if let Some(nodes) = lost_files::named(conn)? {
+        bad.push_str(&format!("; {nodes}"));
+    }
     Ok(verdict(tables.is_empty(), "every reference has its row".to_owned(), bad))
 }
 

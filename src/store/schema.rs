@@ -74,6 +74,12 @@ const SUPPLIED: &[(i64, &str, &str)] = &[
          DROP VIEW temp.receipt;",
     ),
     (
+        15,
+        "CREATE TEMP VIEW change_count (snapshot, added, modified, removed) AS
+             SELECT NULL, NULL, NULL, NULL WHERE false;",
+        "DROP VIEW temp.change_count;",
+    ),
+    (
         16,
         "CREATE TEMP VIEW vector (node, model, data) AS SELECT NULL, NULL, NULL WHERE false;",
         "DROP VIEW temp.vector;",

@@ -10,7 +10,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::{
     CHECKS, SCHEMA_OBJECTS, altered_keys, altered_marks, altered_states, broken_fields,
-    compute_state_fingerprint, count, file_paths, history_rows, invalid_utf8_texts, 
+    compute_state_fingerprint, count, file_paths, history_rows, invalid_utf8_texts, lost_files,
     next_keys_single_rows, number_ranges, repair_snapshot, run, schema_objects, text_hashes,
     typed_nodes,
 };
@@ -52,7 +52,7 @@ const FIXES: &[(&str, RepairFn)] = &[
     ("parent_cycles", |conn, _| quiet(cut_cycles(conn))),
     ("head_cursor", |conn, _| quiet(repoint_head(conn))),
     ("dangling_diffs", |conn, _| quiet(drop_diffs(conn))),
-    ("foreign_keys", |conn, _| quiet(drop_dangling(conn))),
+    ("foreign_keys", |conn, _| drop_dangling(conn)),
     // Before other repairs of the state, whose changes would be a part of the difference.
     ("fingerprint", |conn, _| altered_marks::restore(conn)),
     ("fingerprint", |conn, _| restore_altered(conn)),
@@ -234,7 +234,7 @@ fn drop_diffs(conn: &Connection) -> Result<(), StoreError> {
 }
 
 /// Clears dangling references to rows, or deletes their rows where the schema requires a value.
-fn drop_dangling(conn: &Connection) -> Result<(), StoreError> {
+fn drop_dangling(conn: &Connection) -> Result<Vec<String>, StoreError> {
     const DANGLING: &str = "
         SELECT DISTINCT found.\"table\", key.\"from\", key.\"table\", ifnull(key.\"to\", 'rowid'),
                         info.\"notnull\" OR 0 < info.pk
@@ -253,18 +253,20 @@ fn drop_dangling(conn: &Connection) -> Result<(), StoreError> {
         })
     };
     altered_keys::restore(conn)?;
+    lost_files::restore_root(conn)?;
+    let notes = lost_files::restore(conn)?;
     // Rows that refer to a deleted row are left to the next round.
     conn.pragma_update(None, "defer_foreign_keys", true).doing("begin a repair")?;
     for _ in 0..ROUNDS_MAX {
         let repairs: Vec<String> = conn.rows(DANGLING, [], repair, "find dangling rows")?;
         if repairs.is_empty() {
-            return Ok(());
+            break;
         }
         for sql in repairs {
             execute(conn, &sql, "drop dangling rows")?;
         }
     }
-    Ok(())
+    Ok(notes)
 }
 
 /// Replaces malformed values by valid ones.

@@ -6,7 +6,7 @@ use super::{memory, tamper};
 use crate::support::Folder;
 
 /// Alterations of the history of [`memory_with_history`].
-const ALTERED: [&str; 10] = [
+const ALTERED: [&str; 9] = [
     "UPDATE diff SET old_type = '7ext' WHERE snapshot = 4",
     "UPDATE diff SET node_id = substr(node_id, 1, 8) || 'zzz' WHERE snapshot = 4",
     "UPDATE diff SET old_hash = '0123456789abcdef' WHERE snapshot = 4",
@@ -15,7 +15,6 @@ const ALTERED: [&str; 10] = [
     "UPDATE diff SET node_id = substr(node_id, 1, 8) || 'zzz' WHERE snapshot = 5",
     "UPDATE diff SET snapshot = 4, seq = seq + 1000 WHERE snapshot = 5",
     "UPDATE snapshot SET cursor_hash = '0123456789abcdef' WHERE id = 3",
-    "UPDATE diff SET old_hash = '0123456789abcdef' WHERE snapshot = 3",
     "DELETE FROM blob WHERE content = 'Deploy at 3 by hand.'",
 ];
 
@@ -71,6 +70,25 @@ fn an_altered_history_is_named_and_no_rollback_tries_it() {
             );
         }
         fs::remove_file(folder.path("new.db")).unwrap();
+    }
+}
+
+/// Nothing was there before a node was added, and the numbers of changes follow from the rows.
+#[test]
+fn what_the_history_tells_twice_is_restored() {
+    let folder = memory_with_history();
+    for (altered, named) in [
+        ("UPDATE diff SET old_hash = '0123456789abcdef' WHERE snapshot = 3", "1 of 428 changes"),
+        ("UPDATE change_count SET added = 1000 WHERE snapshot = 4", "1 snapshots count other"),
+    ] {
+        fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
+        tamper(&folder, altered);
+        let found = folder.run(["doctor", "--db", "m.db"]);
+        assert!(found.stdout.contains(named), "{altered}: {}", found.stdout);
+        folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        folder.assert_healthy("m.db");
+        assert_eq!(folder.facts("m.db")["head"], folder.facts("sound.db")["head"], "{altered}");
+        assert_eq!(refusals(&folder, "m.db"), [] as [String; 0], "{altered}");
     }
 }
 
