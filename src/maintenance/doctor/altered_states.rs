@@ -32,7 +32,7 @@ const LABEL: &str = "label";
 /// Earlier labels and fields of a node that are tried, the newest ones.
 const VERSIONS_MAX: u32 = 16;
 
-/// What explains the difference between the state and HEAD's fingerprint.
+/// Altered nodes, which explain the difference between the state and HEAD's fingerprint.
 #[derive(Debug, Default)]
 pub(super) struct AlteredStates {
     /// The nodes that it proves, all of them.
@@ -72,9 +72,9 @@ struct PresentNode {
 /// The hypotheses, and the nodes that other rows contradict.
 #[derive(Default)]
 struct Hypotheses {
-    /// Those of nodes that nothing contradicts.
+    /// Hypotheses about nodes that nothing contradicts.
     quiet: Vec<Hypothesis>,
-    /// Those that agree with the other rows of a node, by node.
+    /// Hypotheses that agree with the other rows of a node, by node.
     witnessed: Vec<Vec<Hypothesis>>,
     contradicted: Vec<String>,
     /// The nodes whose index of fields has something else.

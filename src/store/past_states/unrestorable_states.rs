@@ -15,14 +15,14 @@ use crate::model::memory_fingerprint::sum_of_children;
 use crate::store::node_columns::SqlTemplate;
 use crate::store::{PreparedStatements, StoreError};
 
-/// What a check of the history found.
+/// Snapshots that no rollback restores, as a check of the history found them.
 #[derive(Debug, Default)]
 pub(crate) struct UnrestorableStates {
     pub(crate) n_snapshots: usize,
     /// Snapshots to whose state the history does not lead, or that lack a text for good.
     pub(crate) lost: BTreeSet<i64>,
-    /// Snapshots that lack a text of a file which a repair found altered, and which the next compile
-    /// reads again.
+    /// Snapshots that lack a text of a file which a repair found altered; the next compile reads
+    /// the file again.
     pub(crate) waiting: BTreeSet<i64>,
 }
 
@@ -90,7 +90,8 @@ pub(crate) fn find(conn: &Connection, repair: &str) -> Result<UnrestorableStates
     Ok(found)
 }
 
-/// Returns whether the present state without the changes of `newest` is that of the snapshot before.
+/// Returns whether the present state, without the changes of `newest`, is that of the snapshot
+/// before.
 pub(crate) fn leads_to_the_one_before(conn: &Connection, newest: i64) -> Result<bool, StoreError> {
     const BEFORE: &str = "
         SELECT id, cursor_hash FROM snapshot WHERE id < ?1 ORDER BY id DESC LIMIT 1";
