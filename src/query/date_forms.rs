@@ -90,8 +90,15 @@ impl DateForms {
     /// `2024/3/5`, `5.3.2024`, `25/3/2024`.
     fn add_numbers(&mut self, day: i64, has_year: bool) {
         let (year, month, day) = parts(day);
+        let is_short = month < 10 || day < 10;
         if !has_year {
-            self.vague.push(format!("\"{month:02} {day:02}\""));
+            let (long, short) = (format!("{month:02} {day:02}"), format!("{month} {day}"));
+            self.vague.extend([format!("\"{long}\""), format!("\"{long}t\"*")]);
+            self.vague.extend(is_short.then(|| format!("\"{short}\"")));
+            if day != month {
+                self.vague.push(format!("\"{day:02} {month:02}\""));
+                self.vague.extend(is_short.then(|| format!("\"{day} {month}\"")));
+            }
             return;
         }
         self.exact.extend([
@@ -99,7 +106,6 @@ impl DateForms {
             format!("\"{year} {month:02} {day:02}t\"*"),
             format!("\"{year}{month:02}{day:02}\"*"),
         ]);
-        let is_short = month < 10 || day < 10;
         if is_short {
             self.exact.push(format!("\"{year} {month} {day}\""));
         }
@@ -123,8 +129,11 @@ impl DateForms {
         let number = month.rem_euclid(12) + 1;
         self.vague.extend(month_names(month));
         if !has_year {
-            let years = years_around(this_year);
-            self.vague.extend(years.map(|year| format!("\"{year} {number:02}\"")));
+            for year in years_around(this_year) {
+                self.vague.push(format!("\"{year} {number:02}\""));
+                self.vague
+                    .extend(dotted_months(number, year).iter().map(|it| phrase_of_dotted(it)));
+            }
             self.add_compact(this_year, &format!("{number:02}"));
             return;
         }
@@ -132,6 +141,9 @@ impl DateForms {
         self.exact.extend([format!("\"{year} {number:02}\""), format!("\"{year}{number:02}\"*")]);
         let near = month_names(month).into_iter();
         self.exact.extend(near.map(|it| format!("NEAR({it} \"{year}\", 2)")));
+        let dotted = dotted_months(number, year);
+        self.vague.extend(dotted.iter().map(|it| phrase_of_dotted(it)));
+        self.dotted.extend(dotted);
     }
 
     /// Adds `20240613` for digits behind the year, in any year that may be meant.
@@ -147,7 +159,14 @@ fn years_around(this_year: i64) -> impl Iterator<Item = i64> {
 
 /// Returns the full-text phrase of a text with full stops, `5.3.2024`.
 pub(super) fn phrase_of_dotted(text: &str) -> String {
-    format!("\"{}\"", text.replace('.', " "))
+    format!("\"{}\"", text.trim_start_matches('.').replace('.', " "))
+}
+
+/// Returns the ends of the days of a month, `.03.2024` and `.3.2024`.
+fn dotted_months(number: i64, year: i64) -> Vec<String> {
+    let mut ends = vec![format!(".{number:02}.{year}")];
+    ends.extend((number < 10).then(|| format!(".{number}.{year}")));
+    ends
 }
 
 /// Returns the year, the month and the day of the month of a day.

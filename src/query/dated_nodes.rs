@@ -4,7 +4,7 @@
 //! node has the date if it or its titles have one of its [forms](super::date_forms), or if its
 //! front matter does. A form without a year is one of titles only, which together tell the day.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::Error;
 use super::asked_dates::{AskedDate, DateWording};
@@ -15,6 +15,7 @@ use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{
     ArchivedVisibility, MatchAgeOrder, MatchedNode, NodeFilter, NodeTextStart, Reader,
+    TextWithBreadcrumb,
 };
 
 /// Nodes that are looked up in each way, the newest.
@@ -43,18 +44,29 @@ pub(super) fn replace_dates(
     for date in dates {
         let Some(found) = dated_nodes(reader, date, &filter)? else { continue };
         nodes.extend(found.nodes);
-        if date.wording != DateWording::Month {
-            terms.retain(|it| !date.has_words_of(it));
-            texts.push(found.text);
-        } else if let Some(at) = terms.iter().position(|it| date.has_words_of(it)) {
-            // `March 2024` is two terms, and the first is the month: a text that names it is about
-            // it, whatever its date.
+        if date.wording == DateWording::Month
+            && let Some(at) = date.name_among(terms)
+        {
+            // A text that names the month is about it, whatever its own date.
             let term = terms.remove(at);
-            let order = MatchAgeOrder::EldestFirst;
-            let named = reader.matching(&term.text, &filter, order, NODES_MAX)?;
-            nodes.extend(named.unwrap_or_default());
+            nodes.extend(nodes_naming(reader, &term, (date, &nodes), &filter)?);
             texts.push(term.text);
             words.extend(term.words);
+        } else if date.wording != DateWording::Month || terms.iter().any(|it| date.has_words_of(it))
+        {
+            texts.push(found.text);
+        }
+        terms.retain(|it| !date.has_words_of(it));
+    }
+    if texts.is_empty() {
+        // The day that no node has is searched as words, and the name of its month as a name.
+        for date in dates {
+            let is_name = |it: &Term| date.has_words_of(it) && is_stem_of_others(it);
+            if let Some(at) = terms.iter().position(is_name) {
+                let term = terms.remove(at);
+                nodes.extend(nodes_naming(reader, &term, (date, &nodes), &filter)?);
+                texts.push(term.text);
+            }
         }
     }
     if !texts.is_empty() {
@@ -118,7 +130,55 @@ fn dated_nodes(
     Ok((!nodes.is_empty()).then_some(NodesOfAskedDate { text, nodes }))
 }
 
+/// Returns the nodes that name the month or the year that a term is, the eldest of many: beside
+/// those that are `known`, and none that have it of another year.
+fn nodes_naming(
+    reader: &Reader,
+    term: &Term,
+    (date, known): (&AskedDate, &[NodeKey]),
+    filter: &NodeFilter<'_>,
+) -> Result<Vec<NodeKey>, Error> {
+    let found = reader.matching(&term.text, filter, MatchAgeOrder::EldestFirst, NODES_MAX)?;
+    let known: HashSet<&NodeKey> = known.iter().collect();
+    let mut found = found.unwrap_or_default();
+    found.retain(|it| !known.contains(it));
+    if date.days.has_year && is_name(term) {
+        let told = days_of_nodes(reader, &found)?;
+        let is_of_another_year = |it: &DaySpan| {
+            let in_any_year = DaySpan { has_year: false, ..*it };
+            date.days.closeness(*it) < 1.0 && date.days.closeness(in_any_year) == 1.0
+        };
+        found.retain(|it| !told.get(it).is_some_and(is_of_another_year));
+    }
+    if is_stem_of_others(term) {
+        let texts = reader.texts(&found)?;
+        let names = |text: &str| {
+            let mut words = text.split(|it: char| !it.is_alphanumeric());
+            words.any(|word| term.words.iter().any(|it| word.eq_ignore_ascii_case(it)))
+        };
+        let is_named = |it: &TextWithBreadcrumb| names(&it.content) || names(&it.breadcrumb);
+        found.retain(|it| texts.get(it).is_some_and(is_named));
+    }
+    Ok(found)
+}
+
+/// Returns whether a term is the name of a month, rather than a number.
+fn is_name(term: &Term) -> bool {
+    term.words.first().is_some_and(|it| it.starts_with(char::is_alphabetic))
+}
+
+/// Returns whether the index has other words as the name of a month: `marched`, `marred`.
+fn is_stem_of_others(term: &Term) -> bool {
+    term.words.first().is_some_and(|it| ["mar", "march"].contains(&it.as_str()))
+}
+
 impl AskedDate {
+    /// Returns the term that names its month, or its year where it has no month.
+    fn name_among(&self, terms: &[Term]) -> Option<usize> {
+        let is_name = |it: &Term| self.has_words_of(it) && (self.words.len() == 1 || is_name(it));
+        terms.iter().position(is_name)
+    }
+
     /// Returns whether a term is of words of the date.
     pub(super) fn has_words_of(&self, term: &Term) -> bool {
         match &term.words[..] {

@@ -225,7 +225,7 @@ fn front_matter_date(text: &str) -> PartialDate {
 
 /// Reads `2024-03-14`, `2024-03`, `2024/3/14`, `20240314`, and the beginning of `2024-03-journal`,
 /// `2024-03-14T10:00` and `20240314101500`; `14.3.2024`, and `14/03/2024` where only one of its
-/// numbers can be the month.
+/// numbers can be the month. `14-Mar-2024` and `2024-Mar-14` are such a word, too.
 pub(super) fn numeric_date(word: &str) -> Option<PartialDate> {
     let digits = &word[..word.bytes().take_while(u8::is_ascii_digit).count()];
     if matches!(digits.len(), 8 | 12 | 14) {
@@ -234,7 +234,7 @@ pub(super) fn numeric_date(word: &str) -> Option<PartialDate> {
         let year = year(&digits[..4]).filter(|_| is_date)?;
         return Some(PartialDate { year: Some(year), month: Some(month), day: Some(day) });
     }
-    if let Some(date) = year_last_date(word) {
+    if let Some(date) = year_last_date(word).or_else(|| hyphenated_date(word)) {
         return Some(date);
     }
     let mut parts = word.split(['-', '/', '_', '.', 't']);
@@ -264,6 +264,17 @@ fn year_last_date(word: &str) -> Option<PartialDate> {
         _ => return None,
     };
     day_in_month(day, month).map(|it| PartialDate { year: Some(year), ..it })
+}
+
+/// Reads `14-mar-2024` and `2024-mar-14`, with any of the usual signs.
+fn hyphenated_date(word: &str) -> Option<PartialDate> {
+    let mut parts = word.split(['-', '/', '_', '.']);
+    let [first, name, last] = [parts.next()?, parts.next()?, parts.next()?];
+    let (day, year) = match year(first) {
+        Some(year) => (last, year),
+        None => (first, year(last)?),
+    };
+    day_in_month(number(day)?, month(name)?).map(|it| PartialDate { year: Some(year), ..it })
 }
 
 /// Reads `14.3`.

@@ -129,6 +129,79 @@ heading Log
     assert!(found("July 13").is_empty());
 }
 
+/// Returns the texts that a question finds, in the order of their letters.
+fn texts(outline: &str, query: &str) -> Vec<String> {
+    let mut found = labels(outline, query, NOW);
+    found.retain(|it| it.ends_with('.'));
+    found.sort();
+    found
+}
+
+#[test]
+fn a_day_or_month_without_a_year_is_found_in_any_usual_form() {
+    let outline = "
+= 05.03.2026.md
+heading 05.03.2026
+  text Paid the plumber.
+= 9-Mar-2026.md
+heading Log
+  text Sold the car.
+= post.md
+preamble Preamble: title, date\\ntitle: a\\ndate: 2026-03-11T09:30:00+01:00
+heading Post
+  text Sold the bike.
+= 25.3.2025.md
+heading Log
+  text Cut the hedge.
+= team.md
+heading Team
+  text We marched on.
+";
+    let all = ["Cut the hedge.", "Paid the plumber.", "Sold the bike.", "Sold the car."];
+    assert_eq!(texts(outline, "What did we do on March 5?"), [all[1]]);
+    assert_eq!(texts(outline, "What did we do on March 9?"), [all[3]]);
+    assert_eq!(texts(outline, "What did we do on March 11?"), [all[2]]);
+    assert_eq!(texts(outline, "What did we do on March 25?"), [all[0]]);
+    assert_eq!(texts(outline, "What did we do in March?"), all);
+    assert_eq!(texts(outline, "What did we do in March 2026?"), all[1..]);
+    // The verb is no month, whether a note has the date or none.
+    assert!(texts(outline, "What did we do on March 6?").is_empty());
+    assert!(texts(outline, "What did we do in March 2019?").is_empty());
+    assert_eq!(texts(outline, "when did we march"), ["We marched on."]);
+}
+
+#[test]
+fn the_year_of_a_month_is_no_word_of_its_own() {
+    let outline = "
+= newt.md
+preamble Preamble: title, date\\ntitle: a\\ndate: 2026-03-12
+heading Newt
+  text Fed the newt.
+= 2026-07-05.md
+heading 2026-07-05
+  text Painted the door.
+= 05.08.2026.md
+heading 05.08.2026
+  text Sailed.
+= march.md
+heading 13 March 2025
+  text Left the band.
+= plan.md
+heading Plan
+  text The budget of 2026 is done.
+heading Ana
+  text Ana leaves on 20.03.2026.
+heading Ben
+  text Ben wants to leave in March.
+";
+    let all = ["Ana leaves on 20.03.2026.", "Ben wants to leave in March.", "Fed the newt."];
+    for query in ["What did we do in March 2026?", "March 2026", "happened in March 2026"] {
+        assert_eq!(texts(outline, query), all, "{query}");
+    }
+    assert_eq!(texts(outline, "What did we do in 2026-03?"), [all[0], all[2]]);
+    assert_eq!(texts(outline, "What happened in 2025?"), ["Left the band."]);
+}
+
 #[test]
 fn a_question_about_some_days_finds_the_notes_of_each() {
     for query in ["what did we decide last week", "this week", "what happened this month?"] {
