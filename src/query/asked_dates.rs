@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::document_dates::{self, BEFORE_MONTHS, DaySpan, PartialDate, YEAR_DAYS};
-use super::relative_dates::{Calendar, RELATIVE_WORDS_MAX};
+use super::relative_dates::{Calendar, RELATIVE_WORDS_MAX, RelativeDays, is_weekday};
 use crate::model::clock::Millis;
 use crate::text::spaceless_script_bigrams;
 
@@ -26,11 +26,27 @@ const DATES_MAX: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AskedDate {
     pub(super) days: DaySpan,
+    /// The days among these that it means in each of its readings.
+    pub(super) likely: DaySpan,
     pub(super) wording: DateWording,
     /// The words that it is made of, in lower case, unless the question has them elsewhere, too.
     pub(super) words: HashSet<String>,
     /// The year of asking.
     pub(super) this_year: i64,
+}
+
+impl AskedDate {
+    /// Returns how likely told days are meant, of those that are counted from today: more in each
+    /// reading of the question, and the later, the more.
+    pub(super) fn likelihood(&self, told: DaySpan) -> f64 {
+        let is_within = |it: DaySpan| it.first <= told.first && told.last <= it.last;
+        if self.wording != DateWording::Relative || !told.has_year || !is_within(self.days) {
+            return 0.0;
+        }
+        let n_days = (self.days.last - self.days.first + 1) as f64;
+        let lateness = (told.last - self.days.first) as f64 / n_days;
+        if is_within(self.likely) { 1.0 + lateness } else { lateness }
+    }
 }
 
 /// The way a question names a date.
@@ -49,12 +65,14 @@ pub(super) fn asked_dates(question: &str, now: Millis) -> Vec<AskedDate> {
     let Some(calendar) = Calendar::at(now) else { return Vec::new() };
     let words = QuestionWords::of(question);
     let mut dates = words.dates(calendar);
+    words.add_weekdays(&mut dates);
     words.complete(&mut dates);
     let spans = words.spans(&dates);
-    let is_date = |at: usize| spans.iter().any(|it| it.2.contains(&at));
+    let is_date = |at: usize| spans.iter().any(|it| it.1.contains(&at));
     let others = pieces((0..words.0.len()).filter(|&it| !is_date(it)).map(|it| &words.0[it]));
-    let asked = |(days, wording, range): &(DaySpan, DateWording, Range<usize>)| AskedDate {
-        days: *days,
+    let asked = |((days, wording), range): &(AskedDays, Range<usize>)| AskedDate {
+        days: days.all,
+        likely: days.likely,
         wording: *wording,
         words: &pieces(&words.0[range.clone()]) - &others,
         this_year: calendar.this_year(),
@@ -71,6 +89,9 @@ fn pieces<'a>(words: impl IntoIterator<Item = &'a String>) -> HashSet<String> {
 /// The words of a question, in which a dash between days is `to`.
 struct QuestionWords(Vec<String>);
 
+/// The days of a date or a span, and how it is named.
+type AskedDays = (RelativeDays, DateWording);
+
 /// A date as read, with the range of its words.
 struct ReadDate {
     date: NamedDate,
@@ -79,7 +100,7 @@ struct ReadDate {
 
 #[derive(Clone, Copy)]
 enum NamedDate {
-    Relative(DaySpan),
+    Relative(RelativeDays),
     Absolute(PartialDate),
 }
 
@@ -165,6 +186,30 @@ impl QuestionWords {
         is_date.then_some((PartialDate { year, month, day }, at..end))
     }
 
+    /// Adds weekdays to the days of months right beside them: `Tuesday, November 3` is one date.
+    fn add_weekdays(&self, dates: &mut Vec<ReadDate>) {
+        let is_day = |it: &ReadDate| {
+            matches!(it.date, NamedDate::Absolute(PartialDate { day: Some(_), .. }))
+        };
+        let days = dates.iter().filter(|it| is_day(it));
+        let days: Vec<Range<usize>> = days.map(|it| self.with_weekday(&it.range)).collect();
+        let is_part = |it: &ReadDate| {
+            days.iter().any(|day| it.range.start < day.end && day.start < it.range.end)
+        };
+        dates.retain(|it| is_day(it) || !is_part(it));
+        for (date, range) in dates.iter_mut().filter(|it| is_day(it)).zip(days) {
+            date.range = range;
+        }
+    }
+
+    fn with_weekday(&self, day: &Range<usize>) -> Range<usize> {
+        let is_weekday = |at: &usize| self.0.get(*at).is_some_and(|it| is_weekday(it));
+        let before = |at: usize| at.checked_sub(1);
+        let the = before(day.start).filter(|it| self.is_one(*it, &["the"])).unwrap_or(day.start);
+        let start = before(the).filter(is_weekday).unwrap_or(day.start);
+        start..day.end + usize::from(is_weekday(&day.end))
+    }
+
     /// Adds the first day of `3 to 7 May` and of `on 3 and 7 May`, and the years that dates lack.
     fn complete(&self, dates: &mut Vec<ReadDate>) {
         let mut nth = 0;
@@ -230,7 +275,7 @@ impl QuestionWords {
     }
 
     /// Returns the days of each date and of each span, with the range of its words.
-    fn spans(&self, dates: &[ReadDate]) -> Vec<(DaySpan, DateWording, Range<usize>)> {
+    fn spans(&self, dates: &[ReadDate]) -> Vec<(AskedDays, Range<usize>)> {
         let mut spans = Vec::new();
         let mut rest = dates;
         while let [first, others @ ..] = rest {
@@ -242,9 +287,9 @@ impl QuestionWords {
                 rest = others;
                 let begin = first.range.start.checked_sub(1).filter(|it| self.0[*it] == "between");
                 let range = begin.unwrap_or(first.range.start)..last.range.end;
-                spans.push((days, DateWording::Day, range));
-            } else if let Some((days, wording)) = first.date.days() {
-                spans.push((days, wording, first.range.clone()));
+                spans.push(((days.into(), DateWording::Day), range));
+            } else if let Some(days) = first.date.days() {
+                spans.push((days, first.range.clone()));
             }
         }
         spans
@@ -252,12 +297,15 @@ impl QuestionWords {
 }
 
 impl NamedDate {
-    fn days(self) -> Option<(DaySpan, DateWording)> {
+    fn days(self) -> Option<AskedDays> {
         match self {
             NamedDate::Relative(days) => Some((days, DateWording::Relative)),
             NamedDate::Absolute(date) => {
                 let is_day = date.day.is_some();
-                Some((date.span()?, if is_day { DateWording::Day } else { DateWording::Month }))
+                Some((
+                    date.span()?.into(),
+                    if is_day { DateWording::Day } else { DateWording::Month },
+                ))
             }
         }
     }
@@ -265,7 +313,7 @@ impl NamedDate {
 
 /// Returns the days from a date to a later one. Without a year, the later one may be of the next.
 fn days_from_to(first: NamedDate, last: NamedDate) -> Option<DaySpan> {
-    let [first, last] = [first.days()?.0, last.days()?.0];
+    let [first, last] = [first.days()?.0.all, last.days()?.0.all];
     let turn = if first.has_year { 0 } else { YEAR_DAYS };
     let last_day = if last.last < first.first { last.last + turn } else { last.last };
     let is_span = first.has_year == last.has_year && first.first <= last_day;

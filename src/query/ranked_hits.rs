@@ -29,6 +29,8 @@ const CANDIDATES_OF_FEW_WORDS_MAX: usize = 160;
 const FEW_WORDS_MAX: usize = 4;
 /// Part of its relevance that a text gains which has the date of the question.
 const DATED: f64 = 0.5;
+/// Part of its relevance that it gains where its day is the likelier one: equals are told apart.
+const LIKELIER: f64 = 0.01;
 /// Hits whose following text gains relevance.
 const LENDERS_MAX: usize = 5;
 /// Weight of nearness in meaning, beside the relevance of the best by its words.
@@ -121,7 +123,7 @@ pub(super) fn ranked_hits(
 ) -> Result<RankedHits, Error> {
     let dates = asked_dates(query, now);
     let n_max = candidates_max(asked, limit);
-    let QuestionMatches { mut matches, dated, are_of_words } =
+    let QuestionMatches { mut matches, dated, are_of_words, is_of_date_alone } =
         question_matches(reader, (asked, &dates), filter, n_max)?;
     let meant = meaning.filter(|_| are_of_words);
     let near = meant.map(|it| nearest_in_meaning(reader, it, &filter)).transpose()?;
@@ -152,7 +154,8 @@ pub(super) fn ranked_hits(
         .chain(&unmatched)
         .map(|it| {
             let turn = turn_features(it, &vicinity);
-            let bag = (0.0 < it.relevance).then_some(&it.bag);
+            // A date alone has no words that others would tell more of.
+            let bag = (0.0 < it.relevance && !is_of_date_alone).then_some(&it.bag);
             let candidate = candidate(&it.node, (it.relevance, bag), times);
             RankCandidate { turn, ..candidate }
         })
@@ -277,10 +280,11 @@ fn with_dates(
     let keys: Vec<NodeKey> = candidates.iter().map(|it| it.key).collect();
     let told = days_of_nodes(reader, &keys)?;
     for (it, relevance) in candidates.iter().zip(&mut relevance) {
-        let closest =
-            |told: &DaySpan| asked.iter().map(|it| it.days.closeness(*told)).fold(0.0, f64::max);
-        let closeness = told.get(&it.key).map_or(0.0, closest);
-        *relevance *= 1.0 + DATED * closeness;
+        let gain = |it: &AskedDate, told: DaySpan| {
+            DATED * it.days.closeness(told) + LIKELIER * it.likelihood(told)
+        };
+        let most = |told: &DaySpan| asked.iter().map(|it| gain(it, *told)).fold(0.0, f64::max);
+        *relevance *= 1.0 + told.get(&it.key).map_or(0.0, most);
     }
     Ok(rank::normalized(relevance))
 }
@@ -399,6 +403,8 @@ struct QuestionMatches {
     dated: Vec<NodeKey>,
     /// Whether it was read as words, rather than as an expression.
     are_of_words: bool,
+    /// Whether it asks about a date, and has no other word.
+    is_of_date_alone: bool,
 }
 
 /// Returns the matches of the expression if the query is one, else those of its words and dates.
@@ -411,15 +417,17 @@ fn question_matches(
     if let Some(text) = &asked.expression
         && let Some(matches) = candidates::match_expression(reader, text, filter, n_max)?
     {
-        return Ok(QuestionMatches { matches, dated: Vec::new(), are_of_words: false });
+        let (dated, are_of_words, is_of_date_alone) = (Vec::new(), false, false);
+        return Ok(QuestionMatches { matches, dated, are_of_words, is_of_date_alone });
     }
     let mut asked = asked.clone();
     let dated = replace_dates(reader, dates, &filter, &mut asked.terms)?;
+    let is_of_date_alone = asked.terms.iter().all(|it| it.role == QuestionTermRole::Date);
     let terms = match is_question(&asked) {
         true => asked.terms_and_related(),
         false => asked.terms,
     };
     let terms = (&terms[..], &dated[..]);
     let matches = candidates::match_words_and_date(reader, terms, filter, n_max)?;
-    Ok(QuestionMatches { matches, dated, are_of_words: true })
+    Ok(QuestionMatches { matches, dated, are_of_words: true, is_of_date_alone })
 }

@@ -11,8 +11,10 @@ const WEEKDAYS: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 const LAST: [&str; 3] = ["last", "past", "previous"];
 const NEXT: [&str; 2] = ["coming", "next"];
-/// Words of a relative date.
-pub(super) const RELATIVE_WORDS_MAX: usize = 3;
+/// Words between a weekday and its week.
+const OF: [&str; 4] = ["in", "of", "on", "the"];
+/// Words of a relative date, such as `Tuesday of the last week`.
+pub(super) const RELATIVE_WORDS_MAX: usize = 5;
 /// The weekday of the first of January 1970, from Monday on.
 const EPOCH_WEEKDAY: i64 = 3;
 
@@ -24,6 +26,19 @@ pub(super) struct Calendar {
     month: i64,
     /// The weekday of the time, from Monday on.
     weekday: i64,
+}
+
+/// The days that words may mean, and those that they mean in each of their readings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RelativeDays {
+    pub(super) all: DaySpan,
+    pub(super) likely: DaySpan,
+}
+
+impl From<DaySpan> for RelativeDays {
+    fn from(days: DaySpan) -> RelativeDays {
+        RelativeDays { all: days, likely: days }
+    }
 }
 
 impl Calendar {
@@ -60,8 +75,11 @@ impl Calendar {
 
     /// Reads the date that words begin with, and returns it with the number of its words. The name
     /// of a weekday is a day if `is_day` says so; it may name a habit.
-    pub(super) fn read(self, words: &[&str], is_day: bool) -> Option<(DaySpan, usize)> {
-        let day = |offset, n_words| Some((self.days(offset, offset)?, n_words));
+    pub(super) fn read(self, words: &[&str], is_day: bool) -> Option<(RelativeDays, usize)> {
+        let day = |offset, n_words| Some((self.days(offset, offset)?.into(), n_words));
+        if let Some((offset, n_words)) = self.day_of_week(words) {
+            return day(offset, n_words);
+        }
         match *words {
             ["day", "before", "yesterday", ..] => day(-2, 3),
             ["day", "after", "tomorrow", ..] => day(2, 3),
@@ -70,10 +88,10 @@ impl Calendar {
             ["tomorrow", ..] => day(1, 1),
             ["this", "morning" | "afternoon" | "evening", ..] => day(0, 2),
             ["last", "night", ..] => day(-1, 2),
-            [number, unit, "ago", ..] => Some((self.ago(small_number(number)?, unit)?, 3)),
+            [number, unit, "ago", ..] => Some((self.ago(small_number(number)?, unit)?.into(), 3)),
             [side, number, unit, ..] if LAST.contains(&side) && small_number(number).is_some() => {
                 let first = self.ago(small_number(number)?, unit)?.first;
-                Some((DaySpan::of_days(first, self.days(0, 0)?.last), 3))
+                Some((DaySpan::of_days(first, self.days(0, 0)?.last).into(), 3))
             }
             [side, unit, ..] if LAST.contains(&side) => Some((self.unit(unit, -1)?, 2)),
             [side, unit, ..] if NEXT.contains(&side) => Some((self.unit(unit, 1)?, 2)),
@@ -83,24 +101,52 @@ impl Calendar {
         }
     }
 
-    /// Returns the last, this or the next unit, by the sign of `side`.
-    fn unit(self, unit: &str, side: i64) -> Option<DaySpan> {
-        match unit {
-            // Some mean the seven days beside today by it, others those from Monday on.
-            "week" if side == 0 => self.days(-6, 6),
-            "week" => self.days((7 * side - 6).min(side), (7 * side + 6).max(side)),
-            "weekend" => self.days(5 - self.weekday + 7 * side, 6 - self.weekday + 7 * side),
-            "month" => Some(self.months(side, side)),
-            "year" => Some(self.year(side)),
+    /// Reads `Tuesday of last week` and `last week on Tuesday`, which name one day. Returns it,
+    /// counted from today, with the number of its words.
+    fn day_of_week(self, words: &[&str]) -> Option<(i64, usize)> {
+        let behind = |at: usize| {
+            let n_between = words.get(at..)?.iter().take_while(|it| OF.contains(it)).count();
+            Some((at + n_between, words.get(at + n_between..)?))
+        };
+        let (weeks, name, n_words) = match weekday(words.first()?) {
+            Some(name) => {
+                let (at, rest) = behind(1)?;
+                let (weeks, n_words) = week(rest)?;
+                (weeks, name, at + n_words)
+            }
+            None => {
+                let (weeks, n_words) = week(words)?;
+                let (at, rest) = behind(n_words)?;
+                (weeks, weekday(rest.first()?)?, at + 1)
+            }
+        };
+        Some((7 * weeks + name - self.weekday, n_words))
+    }
+
+    /// Returns the last, this or the next unit, by the sign of `side`. By a week, some mean the
+    /// seven days beside today, others those from Monday on.
+    fn unit(self, unit: &str, side: i64) -> Option<RelativeDays> {
+        let (monday, sunday) = (7 * side - self.weekday, 7 * side + 6 - self.weekday);
+        let (all, likely) = match unit {
+            "week" => match side {
+                0 => ((-6, 6), (monday, 0)),
+                -1 => ((monday, -1), (-7, sunday)),
+                _ => ((1, sunday), (monday, 7)),
+            },
+            "weekend" => ((sunday - 1, sunday), (sunday - 1, sunday)),
+            "month" => return Some(self.months(side, side).into()),
+            "year" => return Some(self.year(side).into()),
             name => {
                 let ahead = weekday(name)? - self.weekday;
                 let offset = match side {
                     0 => ahead,
                     _ => side * ((side * ahead - 1).rem_euclid(7) + 1),
                 };
-                self.days(offset, offset)
+                ((offset, offset), (offset, offset))
             }
-        }
+        };
+        let [all, likely] = [self.days(all.0, all.1)?, self.days(likely.0, likely.1)?];
+        Some(RelativeDays { all, likely })
     }
 
     /// Returns the day, week, month or year that was `n` ago.
@@ -118,6 +164,22 @@ impl Calendar {
 /// Returns the number of a weekday, from Monday on.
 fn weekday(name: &str) -> Option<i64> {
     Some(WEEKDAYS.iter().position(|it| *it == name)? as i64)
+}
+
+/// Returns whether a word names a weekday, in full or not.
+pub(super) fn is_weekday(word: &str) -> bool {
+    3 <= word.len() && WEEKDAYS.iter().any(|it| it.starts_with(word))
+}
+
+/// Reads a week, and returns how many it is from this one with the number of its words.
+fn week(words: &[&str]) -> Option<(i64, usize)> {
+    match *words {
+        ["this", "week", ..] => Some((0, 2)),
+        [side, "week", ..] if LAST.contains(&side) => Some((-1, 2)),
+        [side, "week", ..] if NEXT.contains(&side) => Some((1, 2)),
+        [number, "week" | "weeks", "ago", ..] => Some((-small_number(number)?, 3)),
+        _ => None,
+    }
 }
 
 fn nominal_day(at: Millis) -> Option<i64> {

@@ -39,10 +39,13 @@ fn days_are_counted_from_today() {
 
 #[test]
 fn weeks_months_and_years_are_counted_from_this_one() {
-    check(NOW, "what did we decide last week", "2026-03-01", "2026-03-13");
-    check(NOW, "last week, sales fell", "2026-03-01", "2026-03-13");
+    // The week before this one from Monday on, and the seven days before today.
+    check(NOW, "what did we decide last week", "2026-03-02", "2026-03-13");
+    check(NOW, "last week, sales fell", "2026-03-02", "2026-03-13");
+    check(MONDAY, "last week", "2026-02-23", "2026-03-01");
     check(NOW, "this week's plan", "2026-03-08", "2026-03-20");
-    check(NOW, "next week", "2026-03-15", "2026-03-27");
+    check(NOW, "next week", "2026-03-15", "2026-03-22");
+    check(MONDAY, "next week", "2026-03-03", "2026-03-15");
     check(NOW, "two weeks ago", "2026-02-25", "2026-03-03");
     check(NOW, "this weekend", "2026-03-14", "2026-03-15");
     check(NOW, "last weekend", "2026-03-07", "2026-03-08");
@@ -68,6 +71,43 @@ fn a_weekday_is_the_last_one_unless_another_is_named() {
 }
 
 #[test]
+fn a_weekday_of_a_week_is_one_day() {
+    for question in [
+        "on Tuesday of last week",
+        "what did we decide Tuesday last week",
+        "Tuesday in the last week",
+        "last week's Tuesday",
+        "what was said last week on Tuesday",
+        "one week ago on Tuesday",
+    ] {
+        check(NOW, question, "2026-03-03", "2026-03-03");
+    }
+    check(NOW, "on Tuesday two weeks ago", "2026-02-24", "2026-02-24");
+    check(NOW, "Friday of this week", "2026-03-13", "2026-03-13");
+    check(NOW, "on Monday next week", "2026-03-16", "2026-03-16");
+    check_all(NOW, "Tuesday of the week", &[]);
+}
+
+#[test]
+fn a_weekday_right_beside_a_day_is_part_of_its_date() {
+    check(NOW, "on Tuesday, November 3", "3 November", "3 November");
+    for question in [
+        "on Tuesday, March 3, 2026",
+        "on Tuesday 3 March 2026",
+        "on Tuesday the 3rd of March 2026",
+        "Tue, 2026-03-03",
+        "on March 3, 2026 (Tuesday)",
+        "last Tuesday, 3.3.2026",
+    ] {
+        check(NOW, question, "2026-03-03", "2026-03-03");
+    }
+    let span = "from Tuesday, March 3 to Friday, March 6, 2026";
+    check(NOW, span, "2026-03-03", "2026-03-06");
+    let two = [("2026-03-10", "2026-03-10"), ("2026-03-05", "2026-03-05")];
+    check_all(NOW, "on Tuesday and on March 5, 2026", &two);
+}
+
+#[test]
 fn absolute_dates_are_read_in_their_usual_forms() {
     for question in [
         "what was decided on 2026-03-05",
@@ -75,6 +115,8 @@ fn absolute_dates_are_read_in_their_usual_forms() {
         "5 March 2026",
         "on the 5th of March, 2026",
         "notes of 20260305?",
+        "on 5-Mar-2026",
+        "2026-Mar-05",
     ] {
         check(NOW, question, "2026-03-05", "2026-03-05");
         assert_eq!(asked_dates(question, NOW)[0].wording, DateWording::Day, "{question}");
@@ -110,7 +152,7 @@ fn each_date_of_a_question_counts() {
     check_all(NOW, "plans of 2024 and 2025", &[("2024", "2024"), ("2025", "2025")]);
     let relative = [("2026-03-13", "2026-03-13"), ("2026-03-10", "2026-03-10")];
     check_all(NOW, "was it yesterday or on Tuesday", &relative);
-    let both = [("2026-03-01", "2026-03-13"), ("2026-05-03", "2026-05-03")];
+    let both = [("2026-03-02", "2026-03-13"), ("2026-05-03", "2026-05-03")];
     check_all(NOW, "what did we decide last week about 2026-05-03", &both);
 }
 
@@ -176,6 +218,7 @@ fn the_words_of_a_date_are_those_that_the_question_has_nowhere_else() {
         words.join(" ")
     };
     assert_eq!(words("rent on March 5, 2024?"), "2024 5 march");
+    assert_eq!(words("rent on Tuesday, March 5, 2024?"), "2024 5 march tuesday");
     assert_eq!(words("rent on 2024-03-05?"), "03 05 2024");
     assert_eq!(words("yesterday's rent"), "s yesterday");
     assert_eq!(words("5 boats on 5 March"), "march");

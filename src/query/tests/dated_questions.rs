@@ -203,6 +203,28 @@ heading Ben
 }
 
 #[test]
+fn of_the_days_of_a_week_those_of_each_reading_come_first_then_the_newest() {
+    let days: Vec<String> = (1..=28)
+        .map(|it| format!("= 2026-03-{it:02}.md\nheading Log\n  text Did part {it}.\n"))
+        .collect();
+    let reader = TestDatabaseBuilder::of(&days.concat());
+    let filter = NodeFilter { node_type: Some(NodeType::Text), ..NodeFilter::default() };
+    let order = |query: &str| -> Vec<u32> {
+        let query = Query::Search(SearchQuery { filter, ..label(query) });
+        let text = answer(&reader, &query, &QueryOptions::text(NOW)).unwrap().text;
+        let part =
+            |line: &str| line.strip_prefix("[text] Did part ")?.split_once('.')?.0.parse().ok();
+        text.lines().filter_map(part).collect()
+    };
+    let last = order("what did we do last week");
+    assert_eq!(last, [8, 7, 13, 12, 11, 10, 9, 6, 5, 4, 3, 2]);
+    let this = order("what did we do this week");
+    assert_eq!(this, [14, 13, 12, 11, 10, 9, 20, 19, 18, 17, 16, 15, 8]);
+    assert_eq!(order("what did we do on Tuesday of last week"), [3]);
+    assert_eq!(order("what did we do on Tuesday, March 3"), [3]);
+}
+
+#[test]
 fn a_question_about_some_days_finds_the_notes_of_each() {
     for query in ["what did we decide last week", "this week", "what happened this month?"] {
         check(query, &[FRIDAY[0], FRIDAY[1], TUESDAY[0], FRIDAY[2]]);
