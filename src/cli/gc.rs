@@ -18,19 +18,17 @@ pub(super) fn run(
 ) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db, context)?;
     let writer = Writer::open(&db, IfMissing::Refuse)?;
+    let now = context.clock.now();
     let keep = match (args.keep, args.older_than_ms) {
         (Some(n), _) => KeepRule::Last(n),
-        (None, Some(ms)) => {
-            let now = context.clock.now();
-            KeepRule::Since { at: Millis(now.0.saturating_sub(ms)), now }
-        }
+        (None, Some(ms)) => KeepRule::Since(Millis(now.0.saturating_sub(ms))),
         (None, None) => KeepRule::All,
     };
     let mode = if args.is_dry_run { GcMode::DryRun } else { GcMode::Real };
     let is_harmless = mode == GcMode::DryRun || keep == KeepRule::All;
     let wish = if is_harmless { BackupChoice::Never } else { args.backup };
     let copy = SafetyBackup::make(&db, DestructiveOperation::Gc, wish, context)?;
-    let (done, copy) = copy.after(writer.collect(keep, mode))?;
+    let (done, copy) = copy.after(writer.collect(keep, mode, now))?;
     match done.n_snapshots {
         0 => copy.drop_unneeded(),
         _ => copy.keep(&db, "what was forgotten", context),

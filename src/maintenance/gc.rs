@@ -15,6 +15,9 @@ use crate::store::{ErrorContext, StoreError, Writer, busy_handler, checkpoint, s
 /// Longest wait for readers, which keep the log from being emptied.
 const READERS_WAIT: Duration = Duration::from_secs(5);
 
+/// Age up to which a request with a key gets its answer again, though its snapshot is forgotten.
+const RECEIPT_AGE_MS: i64 = 30 * 24 * 60 * 60 * 1000;
+
 /// The snapshots to keep. The newest always stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeepRule {
@@ -22,9 +25,9 @@ pub(crate) enum KeepRule {
     All,
     /// The newest so many.
     Last(u32),
-    /// Snapshots made at this time or later. One that claims a time after `now` was made by a wrong
-    /// clock, and stays with its neighbours.
-    Since { at: Millis, now: Millis },
+    /// Snapshots made at this time or later. One that claims a time in the future was made by a
+    /// wrong clock, and stays with its neighbours.
+    Since(Millis),
 }
 
 /// Whether to trim or only to report.
@@ -55,12 +58,17 @@ pub(crate) struct GcReport {
 impl Writer {
     /// Drops the history before the first snapshot to keep. The state stays as it is, and every
     /// snapshot kept can be rolled back to.
-    pub(crate) fn collect(&self, keep: KeepRule, mode: GcMode) -> Result<GcReport, StoreError> {
+    pub(crate) fn collect(
+        &self,
+        keep: KeepRule,
+        mode: GcMode,
+        now: Millis,
+    ) -> Result<GcReport, StoreError> {
         let mut collected = {
             let conn = self.lock();
             let bytes_before = file_bytes(&conn)?;
             let drop = |tx: &Transaction<'_>| {
-                let collected = GcReport { bytes_before, ..drop_before(tx, keep)? };
+                let collected = GcReport { bytes_before, ..drop_before(tx, keep, now)? };
                 source_files::forget_lost(tx)?;
                 Ok(collected)
             };
@@ -115,7 +123,7 @@ impl Writer {
     }
 }
 
-fn drop_before(conn: &Connection, keep: KeepRule) -> Result<GcReport, StoreError> {
+fn drop_before(conn: &Connection, keep: KeepRule, now: Millis) -> Result<GcReport, StoreError> {
     const NTH: &str = "SELECT id FROM snapshot ORDER BY id DESC LIMIT 1 OFFSET ?1";
     const SINCE: &str = "
         SELECT ifnull((SELECT min(id) FROM snapshot WHERE created_at BETWEEN ?1 AND ?2), max(id))
@@ -145,7 +153,7 @@ fn drop_before(conn: &Connection, keep: KeepRule) -> Result<GcReport, StoreError
             let mut rows = query.query_map([n.max(1) - 1], |row| row.get(0)).doing(doing)?;
             rows.next().transpose().doing(doing)?
         }
-        KeepRule::Since { at, now } => {
+        KeepRule::Since(at) => {
             conn.query_row(SINCE, [at.0, now.0], |row| row.get(0)).doing(doing)?
         }
     };
@@ -160,6 +168,7 @@ fn drop_before(conn: &Connection, keep: KeepRule) -> Result<GcReport, StoreError
     let n_changes = conn.execute(DROP_CHANGES, [base]).doing(doing)?;
     conn.execute(DROP_COUNTS, [base]).doing(doing)?;
     conn.execute(BEGIN_HERE, [base]).doing(doing)?;
+    drop_receipts_before(conn, base, now)?;
     let n_snapshots = conn.execute(DROP, params![base]).doing(doing)?;
     let n_left = n - i64::try_from(n_snapshots).unwrap_or(n);
     Ok(GcReport {
@@ -171,6 +180,18 @@ fn drop_before(conn: &Connection, keep: KeepRule) -> Result<GcReport, StoreError
         n_left,
         ..GcReport::default()
     })
+}
+
+/// Drops old receipts of forgotten snapshots, and the rollbacks that say nothing of any other.
+fn drop_receipts_before(conn: &Connection, base: i64, now: Millis) -> Result<(), StoreError> {
+    const RECEIPTS: &str = "DELETE FROM receipt WHERE since < ?1 AND created_at < ?2";
+    const ROLLBACKS: &str = "
+        DELETE FROM restored
+         WHERE snapshot < min(?1, ifnull((SELECT min(since) FROM receipt), ?1))";
+    let doing = "forget old receipts";
+    let youngest = now.0.saturating_sub(RECEIPT_AGE_MS);
+    conn.execute(RECEIPTS, [base, youngest]).doing(doing)?;
+    conn.execute(ROLLBACKS, [base]).doing(doing).map(drop)
 }
 
 fn file_bytes(conn: &Connection) -> Result<i64, StoreError> {

@@ -143,7 +143,6 @@ fn apply(
     if !is_same || after == LaterSnapshotPolicy::Drop {
         rolled.n_nodes = restore(batch, target)?;
     }
-    batch.forget_receipts_after(target)?;
     let state = batch.fingerprint()?;
     if state.to_string() != snapshot.cursor_hash {
         return Err(Error::Store(StoreError::Corrupt {
@@ -153,8 +152,9 @@ fn apply(
             ),
         }));
     }
-    if after == LaterSnapshotPolicy::Drop {
-        rolled.n_dropped = Some(batch.drop_after(target)?);
+    match after {
+        LaterSnapshotPolicy::Keep => batch.note_rollback(target)?,
+        LaterSnapshotPolicy::Drop => rolled.n_dropped = Some(batch.drop_after(target)?),
     }
     Ok(rolled)
 }

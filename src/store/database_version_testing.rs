@@ -55,6 +55,7 @@ pub(crate) fn forget_fields(path: &Path) {
          END;
          DROP TABLE facet;
          DROP TABLE receipt;
+         DROP TABLE restored;
          DROP VIEW typed_edge_made;
          DROP TABLE typed_edge;
          DROP TABLE custom_view;

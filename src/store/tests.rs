@@ -96,6 +96,7 @@ fn shipped_migrations_never_change() {
             "40ae1c0c5b342ae9",
             "32484d34f2294d2a",
             "a778f975625c55e8",
+            "5de69ef1efbcba30",
         ]
     "#]]
     .assert_debug_eq(&hashes);

@@ -39,6 +39,7 @@ pub(super) const DERIVED_TABLES: &[&str] = &[
     "typed_edge",
     "typed_edge_made",
     "receipt",
+    "restored",
     "change_count",
     "vector",
     "replica",

@@ -27,6 +27,7 @@ mod promises;
 mod questions;
 mod recalling;
 mod remembering;
+mod replaying;
 mod reviewing;
 mod said_again;
 mod standing;

@@ -494,9 +494,9 @@ fn collecting_keeps_the_state_and_the_last_snapshots() {
     let (mut fixture, states) = history(7, 60);
     let (head, state) = (fixture.head(), fixture.state());
     let before = words_in(&bytes(&fixture));
-    let told = fixture.writer().collect(KeepRule::Last(10), GcMode::DryRun).unwrap();
+    let told = fixture.writer().collect(KeepRule::Last(10), GcMode::DryRun, NOW).unwrap();
     assert_eq!(words_in(&bytes(&fixture)), before);
-    let done = fixture.writer().collect(KeepRule::Last(10), GcMode::Real).unwrap();
+    let done = fixture.writer().collect(KeepRule::Last(10), GcMode::Real, NOW).unwrap();
     assert_eq!(GcReport { bytes_after: done.bytes_after, ..told }, done);
     assert_eq!((done.n_snapshots, done.first, done.n_left), (50, 51, 10));
     assert!(done.bytes_after < done.bytes_before);
@@ -519,8 +519,8 @@ fn collecting_keeps_the_state_and_the_last_snapshots() {
         expect!["error: `snapshot_id`: no snapshot 50; there are 51 to 69"],
     );
     let later = Millis(NOW.0 + 1);
-    let rule = KeepRule::Since { at: later, now: later };
-    assert_eq!(fixture.writer().collect(rule, GcMode::Real).unwrap().n_left, 1);
+    let done = fixture.writer().collect(KeepRule::Since(later), GcMode::Real, later).unwrap();
+    assert_eq!(done.n_left, 1);
     fixture.check_health();
 }
 

@@ -71,6 +71,7 @@ impl Batch<'_> {
         self.tx.execute(DROP_CHANGES, [target]).doing(doing)?;
         self.tx.execute(MOVE_HEAD, params![target, self.now.0]).doing(doing)?;
         self.tx.execute(MOVE_OWN, params![target, own]).doing(doing)?;
+        self.drop_receipts_after(target)?;
         let n_dropped = self.tx.execute(DROP, params![target, own]).doing(doing)?;
         source_files::forget_lost_roots(self.tx)?;
         Ok(n_dropped)

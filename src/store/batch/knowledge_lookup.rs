@@ -1,4 +1,4 @@
-//! Nodes of knowledge in a write: found by facets and edges, and receipts of requests.
+//! Nodes of knowledge in a write, found by facets and edges.
 
 use rusqlite::{Row, params};
 
@@ -13,16 +13,6 @@ use crate::store::{NodeKey, NodeRecord, PreparedStatements, StoreError};
 
 /// Nodes that one look-up returns, at most.
 const FOUND_MAX: i64 = 10_000;
-
-/// The answer to an earlier request with a key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RequestReceipt {
-    /// Hash of the request.
-    pub(crate) request: String,
-    pub(crate) snapshot: Option<i64>,
-    /// JSON of ids and numbers.
-    pub(crate) answer: String,
-}
 
 impl Batch<'_> {
     /// Returns the nodes of a type that have a value under a key, eldest first.
@@ -116,7 +106,8 @@ impl Batch<'_> {
         self.records(&FIND, params![keys, FOUND_MAX], "look up facts")
     }
 
-    /// Returns the newest facts below nodes that are neither deleted nor replaced, at most `n_max`.
+    /// Returns the newest facts below nodes that are neither deleted nor replaced, at most `n_max`
+    /// and as many as one look-up returns.
     pub(crate) fn living_facts_below(
         &self,
         clusters: &[NodeKey],
@@ -137,7 +128,8 @@ impl Batch<'_> {
         );
         let keys: Vec<i64> = clusters.iter().map(|it| it.0).collect();
         let keys = serde_json::Value::from(keys).to_string();
-        self.records(&FIND, params![keys, n_max as i64], "look up facts")
+        let n_max = i64::try_from(n_max).unwrap_or(FOUND_MAX).min(FOUND_MAX);
+        self.records(&FIND, params![keys, n_max], "look up facts")
     }
 
     /// Returns the facts that this write added or changed, eldest first.
@@ -176,6 +168,30 @@ impl Batch<'_> {
         let snapshot = self.changed_snapshot().filter(|_| self.changes_known_nodes);
         let Some(snapshot) = snapshot else { return Ok(Vec::new()) };
         self.records(&FIND, params![snapshot, link_type], "look up typed edges")
+    }
+
+    /// Returns the nodes with an edge of a type to a node of a type that this write removed, eldest
+    /// first.
+    pub(crate) fn with_edge_to_forgotten(
+        &self,
+        node_type: NodeType,
+        link_type: &str,
+    ) -> Result<Vec<NodeRecord>, StoreError> {
+        static FIND: SqlTemplate = SqlTemplate::new(
+            "
+            SELECT {record}
+              FROM (SELECT DISTINCT source AS found
+                      FROM diff
+                     CROSS JOIN typed_edge ON target = node_id AND type = ?2
+                     WHERE snapshot = ?1
+                       AND op = 'rem'
+                       AND old_type = ?3)
+             CROSS JOIN node ON node.key = found
+             ORDER BY node.key",
+        );
+        let Some(snapshot) = self.changed_snapshot() else { return Ok(Vec::new()) };
+        let params = params![snapshot, link_type, node_type.as_str()];
+        self.records(&FIND, params, "look up typed edges")
     }
 
     /// Returns the open conflicts that dispute a fact which is over at a time, eldest first.
@@ -255,32 +271,5 @@ impl Batch<'_> {
                AND snapshot < ifnull(?2, 9223372036854775807)";
         let params = params![id.to_string(), self.snapshot];
         self.tx.row(LAST, params, |row| row.get(0), "look for the last change")
-    }
-
-    /// Returns the receipt of a key, by its hash.
-    pub(crate) fn receipt(&self, name: &str) -> Result<Option<RequestReceipt>, StoreError> {
-        const FIND: &str = "SELECT request, snapshot, answer FROM receipt WHERE name = ?1";
-        let read = |row: &Row<'_>| {
-            Ok(RequestReceipt { request: row.get(0)?, snapshot: row.get(1)?, answer: row.get(2)? })
-        };
-        self.tx.find(FIND, [name], read, "look for a receipt")
-    }
-
-    /// Keeps the receipt of a key.
-    pub(crate) fn keep_receipt(
-        &self,
-        name: &str,
-        receipt: &RequestReceipt,
-    ) -> Result<(), StoreError> {
-        const KEEP: &str = "
-            INSERT INTO receipt (name, request, snapshot, answer) VALUES (?1, ?2, ?3, ?4)";
-        let RequestReceipt { request, snapshot, answer } = receipt;
-        self.tx.run(KEEP, params![name, request, snapshot, answer], "keep a receipt").map(drop)
-    }
-
-    /// Removes the receipts of what came after a snapshot, which a rollback undoes.
-    pub(crate) fn forget_receipts_after(&self, snapshot: i64) -> Result<(), StoreError> {
-        const FORGET: &str = "DELETE FROM receipt WHERE snapshot > ?1";
-        self.tx.run(FORGET, [snapshot], "forget receipts").map(drop)
     }
 }
