@@ -18,4 +18,5 @@ pub(crate) mod schedule;
 pub(crate) mod topic_names;
 pub(crate) mod tree;
 pub(crate) mod validity;
+pub(crate) mod value_coercion;
 pub(crate) mod vector;

@@ -11,6 +11,7 @@ use argument_errors::{CITED_CHARS_MAX, hint, outside, type_name, unknown};
 use serde_json::{Map, Value, json};
 
 use crate::model::clock::Millis;
+use crate::model::value_coercion;
 use crate::text;
 
 /// An argument of a tool: a row of its table.
@@ -280,7 +281,7 @@ impl ArgSpec {
                 )),
             },
             (ArgKind::Integer { min, max }, Value::Number(number)) => {
-                let Some(value) = whole(&number) else {
+                let Some(value) = value_coercion::whole(&number) else {
                     return Err(format!("`{name}` must be an integer, not {number}"));
                 };
                 match i64::try_from(value) {
@@ -460,15 +461,6 @@ pub(crate) fn validate_args(
 
 /// The form of a time, for "`name` must be …".
 const TIME: &str = "a day or a time, as 2026-01-31 or 2026-01-31T10:00:00Z";
-/// Returns the integer value of a JSON number in any notation; `None` for a fraction.
-fn whole(number: &serde_json::Number) -> Option<i128> {
-    if let Some(value) = number.as_i128() {
-        return Some(value);
-    }
-    let value = number.as_f64()?;
-    // The cast saturates, which is far outside of every range.
-    (value.fract() == 0.0).then_some(value as i128)
-}
 
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::{ArgKind, ArgSpec};
+use crate::model::value_coercion;
 
 /// Moves values to the arguments that their names stand for, and drops what says nothing.
 pub(super) fn rename(args: &[ArgSpec], given: &mut Map<String, Value>, problems: &mut Vec<String>) {
@@ -32,26 +33,15 @@ pub(super) fn rename(args: &[ArgSpec], given: &mut Map<String, Value>, problems:
 
 /// Returns the value in the form of the kind, where its form leaves no doubt.
 pub(super) fn convert(kind: ArgKind, value: Value) -> Value {
-    let parsed = |text: &str| serde_json::from_str::<Value>(text.trim()).ok();
-    let converted = match (kind, &value) {
-        (ArgKind::Integer { .. } | ArgKind::Number { .. }, Value::String(text)) => {
-            parsed(text).filter(Value::is_number)
+    let converted = match kind {
+        ArgKind::Integer { .. } | ArgKind::Number { .. } => {
+            value_coercion::number(&value).map(Value::Number)
         }
-        (ArgKind::Flag, Value::String(text)) => {
-            parsed(&text.to_ascii_lowercase()).filter(Value::is_boolean)
-        }
-        (ArgKind::Choice(words), Value::String(text)) => {
-            let word = words.iter().find(|it| it.eq_ignore_ascii_case(text.trim()));
-            word.map(|it| Value::from(*it))
-        }
-        // `404` is a word to look for, and an id may have digits only.
-        (ArgKind::Text, Value::Number(number)) if !number.is_f64() => {
-            Some(number.to_string().into())
-        }
-        (ArgKind::Texts { .. }, Value::String(text)) => {
-            parsed(text).filter(Value::is_array).or_else(|| Some(vec![text.clone()].into()))
-        }
-        _ => None,
+        ArgKind::Flag => value_coercion::flag(&value).map(Value::Bool),
+        ArgKind::Choice(words) => value_coercion::word(&value, words).map(Value::from),
+        ArgKind::Text => value_coercion::text_of_number(&value).map(Value::String),
+        ArgKind::Texts { .. } => value_coercion::list_of_text(&value).map(Value::Array),
+        ArgKind::Time(_) | ArgKind::Whole(_) => None,
     };
     converted.unwrap_or(value)
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::{ArgumentObject, KnowledgeResult, canonical_text};
 use super::changeset_application_state::ChangesetContext;
-use super::conflict_update_after_write::settle_conflicts;
+use super::conflict_update_after_write::settle_statements;
 use super::node_writes::find_node;
 use super::operations::{self, OperationOutcome};
 use super::remember::{add_pending, keep_receipt, receipt_of};
@@ -116,28 +116,12 @@ impl ApplyRequest {
     /// Reads the arguments of `MemoryApply`.
     pub(crate) fn parse(args: &Map<String, Value>) -> Result<ApplyRequest, MemoryError> {
         let given = ArgumentObject::new(args, "", &["operations", "base", "key", "dry_run"])?;
-        let operations = given.required("operations", given.value("operations"))?;
-        let Value::Array(operations) = operations else {
-            return Err(given.refuse("operations", "must be a list of objects"));
-        };
-        if operations.is_empty() || OPERATIONS_MAX < operations.len() {
-            let why = format!("has {} items; 1 to {OPERATIONS_MAX} fit", operations.len());
-            return Err(given.refuse("operations", why));
-        }
-        let mut read = Vec::with_capacity(operations.len());
-        for (nth, operation) in operations.iter().enumerate() {
-            match operation {
-                Value::Object(it) => read.push(it.clone()),
-                _ => {
-                    let why = "must be an object with `op`";
-                    return Err(given.refuse(&format!("operations[{nth}]"), why));
-                }
-            }
-        }
+        let operations = given.objects("operations", OPERATIONS_MAX)?;
+        let operations = given.required("operations", operations)?;
         let base = given.whole("base", 0, i64::MAX as u64)?;
         let key = given.string("key", REQUEST_KEY_CHARS_MAX)?;
         Ok(ApplyRequest {
-            operations: read,
+            operations: operations.into_iter().map(|it| it.1).collect(),
             base: base.map(|it| it as i64),
             is_dry_run: given.flag("dry_run")?.unwrap_or(false),
             text: key.as_ref().map(|_| canonical_text(args)).unwrap_or_default(),
@@ -190,7 +174,7 @@ impl Memory {
             .map(|it| scrubbed(it, &|text| redactor.scrub(text).text.into_owned()))
             .collect();
         let outcomes = changeset.run(batch, &mut scrubbed)?;
-        settle_conflicts(batch, &[], now)?;
+        settle_statements(batch, &[], now)?;
         let message = match key {
             Some(key) => format!("apply:{}", self.workspace().redactor.scrub(key).text),
             None if outcomes.len() == 1 => "apply: 1 operation".to_owned(),

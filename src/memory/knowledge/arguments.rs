@@ -1,4 +1,7 @@
 //! Arguments of a call, read by name, with errors that say which one is wrong and why.
+//!
+//! They are read as leniently as those of other tools: values in another type's form count, and so
+//! do null and, where no text is meant, an empty text as not given.
 
 use serde_json::{Map, Value};
 
@@ -6,6 +9,7 @@ use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::fields;
 use crate::model::kind_specs::check_marked_text;
+use crate::model::value_coercion;
 
 pub(super) type KnowledgeResult<T> = Result<T, MemoryError>;
 
@@ -62,6 +66,11 @@ impl<'a> ArgumentObject<'a> {
         self.members.get(name).filter(|it| !it.is_null())
     }
 
+    /// Returns a value that is no text; an empty text counts as absent, too.
+    fn value_of_no_text(&self, name: &str) -> Option<&'a Value> {
+        self.value(name).filter(|it| **it != "")
+    }
+
     pub(super) fn text(&self, name: &str, chars_max: usize) -> KnowledgeResult<Option<&'a str>> {
         let Some(value) = self.value(name) else { return Ok(None) };
         let text = value.as_str().ok_or_else(|| self.refuse(name, "must be a text"))?;
@@ -70,6 +79,9 @@ impl<'a> ArgumentObject<'a> {
     }
 
     pub(super) fn string(&self, name: &str, chars_max: usize) -> KnowledgeResult<Option<String>> {
+        if let Some(text) = self.value(name).and_then(value_coercion::text_of_number) {
+            return Ok(Some(text));
+        }
         Ok(self.text(name, chars_max)?.map(|it| it.trim().to_owned()))
     }
 
@@ -80,10 +92,11 @@ impl<'a> ArgumentObject<'a> {
         n_max: usize,
         chars_max: usize,
     ) -> KnowledgeResult<Option<Vec<String>>> {
-        let items = match self.value(name) {
-            None => return Ok(None),
-            Some(Value::Array(items)) => items.as_slice(),
-            Some(one) => std::slice::from_ref(one),
+        let Some(value) = self.value_of_no_text(name) else { return Ok(None) };
+        let given_as_text = value_coercion::list_of_text(value);
+        let items = match (&given_as_text, value) {
+            (Some(items), _) | (None, Value::Array(items)) => items.as_slice(),
+            (None, one) => std::slice::from_ref(one),
         };
         if n_max < items.len() {
             let why = format!("has {} items; at most {n_max} fit", items.len());
@@ -102,26 +115,48 @@ impl<'a> ArgumentObject<'a> {
         Ok(Some(texts))
     }
 
-    pub(super) fn flag(&self, name: &str) -> KnowledgeResult<Option<bool>> {
-        match self.value(name) {
-            None => Ok(None),
-            Some(Value::Bool(it)) => Ok(Some(*it)),
-            Some(_) => Err(self.refuse(name, "must be true or false")),
+    /// Returns a list of objects, each with the path at which a caller wrote it.
+    pub(super) fn objects(
+        &self,
+        name: &str,
+        n_max: usize,
+    ) -> KnowledgeResult<Option<Vec<(String, Map<String, Value>)>>> {
+        let Some(value) = self.value_of_no_text(name) else { return Ok(None) };
+        let refuse = || self.refuse(name, "must be a list of objects");
+        let given_as_text = value_coercion::list_of_text(value);
+        let items = given_as_text.as_ref().or(value.as_array()).ok_or_else(refuse)?;
+        if items.is_empty() || n_max < items.len() {
+            let why = format!("has {} items; 1 to {n_max} fit", items.len());
+            return Err(self.refuse(name, why));
         }
+        let read = |(nth, item): (usize, &Value)| match item {
+            Value::Object(object) => Ok((format!("{name}[{nth}]."), object.clone())),
+            _ => Err(refuse()),
+        };
+        items.iter().enumerate().map(read).collect::<KnowledgeResult<Vec<_>>>().map(Some)
+    }
+
+    pub(super) fn flag(&self, name: &str) -> KnowledgeResult<Option<bool>> {
+        let Some(value) = self.value_of_no_text(name) else { return Ok(None) };
+        let flag = value_coercion::flag(value);
+        flag.map(Some).ok_or_else(|| self.refuse(name, "must be true or false"))
     }
 
     /// Returns a number from 0 to 1.
     pub(super) fn share(&self, name: &str) -> KnowledgeResult<Option<f64>> {
-        let Some(value) = self.value(name) else { return Ok(None) };
-        match value.as_f64().filter(|it| (0.0..=1.0).contains(it)) {
+        let Some(value) = self.value_of_no_text(name) else { return Ok(None) };
+        let number = value_coercion::number(value).and_then(|it| it.as_f64());
+        match number.filter(|it| (0.0..=1.0).contains(it)) {
             Some(share) => Ok(Some(share)),
             None => Err(self.refuse(name, format!("must be a number from 0 to 1, not {value}"))),
         }
     }
 
     pub(super) fn whole(&self, name: &str, min: u64, max: u64) -> KnowledgeResult<Option<u64>> {
-        let Some(value) = self.value(name) else { return Ok(None) };
-        match value.as_u64().filter(|it| (min..=max).contains(it)) {
+        let Some(value) = self.value_of_no_text(name) else { return Ok(None) };
+        let number = value_coercion::number(value).and_then(|it| value_coercion::whole(&it));
+        let number = number.and_then(|it| u64::try_from(it).ok());
+        match number.filter(|it| (min..=max).contains(it)) {
             Some(number) => Ok(Some(number)),
             None => {
                 let why = format!("must be a whole number from {min} to {max}, not {value}");
@@ -136,11 +171,10 @@ impl<'a> ArgumentObject<'a> {
         name: &str,
         words: &[&'static str],
     ) -> KnowledgeResult<Option<&'static str>> {
-        let Some(value) = self.value(name) else { return Ok(None) };
-        match words.iter().find(|it| Some(**it) == value.as_str()) {
-            Some(word) => Ok(Some(word)),
-            None => Err(self.refuse(name, format!("must be one of {}", words.join(", ")))),
-        }
+        let Some(value) = self.value_of_no_text(name) else { return Ok(None) };
+        let word = value_coercion::word(value, words);
+        let refuse = || self.refuse(name, format!("must be one of {}", words.join(", ")));
+        word.map(Some).ok_or_else(refuse)
     }
 
     /// Returns a day or a time.
@@ -149,7 +183,7 @@ impl<'a> ArgumentObject<'a> {
         name: &str,
         read: fn(&str) -> Option<Millis>,
     ) -> KnowledgeResult<Option<Millis>> {
-        let Some(value) = self.value(name) else { return Ok(None) };
+        let Some(value) = self.value_of_no_text(name) else { return Ok(None) };
         match value.as_str().and_then(read) {
             Some(at) => Ok(Some(at)),
             None => Err(self.refuse(name, "must be a day or a time like 2026-01-01T10:00:00Z")),

@@ -9,6 +9,7 @@ use crate::model::fields;
 use crate::model::kind_specs::knowledge::{EPISODE_CHARS_MAX, EPISODE_KINDS, TITLE_CHARS_MAX};
 use crate::model::tree::NodeType;
 use crate::model::validity::Validity;
+use crate::model::value_coercion;
 
 /// Items of one call, at most.
 const ITEMS_MAX: usize = 100;
@@ -113,31 +114,17 @@ impl RememberRequest {
         known.extend(ITEM_KEYS);
         let given = ArgumentObject::new(args, "", &known)?;
         let key = given.string("key", REQUEST_KEY_CHARS_MAX)?;
-        let items = match given.value("items") {
+        let items = match given.objects("items", ITEMS_MAX)? {
             None => vec![NewEpisodeOrMemory::parse(args, "", &["key", "items"])?],
-            Some(Value::Array(items)) => {
+            Some(items) => {
                 let single = ITEM_KEYS.iter().find(|it| given.value(it).is_some());
                 if let Some(name) = single {
                     let why = format!("belongs into `items`; give `{name}` or `items`, not both");
                     return Err(given.refuse(name, why));
                 }
-                if items.is_empty() || ITEMS_MAX < items.len() {
-                    let why = format!("has {} items; 1 to {ITEMS_MAX} fit", items.len());
-                    return Err(given.refuse("items", why));
-                }
-                let read = |(nth, item): (usize, &Value)| match item {
-                    Value::Object(it) => {
-                        NewEpisodeOrMemory::parse(it, &format!("items[{nth}]."), &[])
-                    }
-                    _ => Err(given.refuse("items", "must be a list of objects")),
-                };
-                items
-                    .iter()
-                    .enumerate()
-                    .map(read)
-                    .collect::<KnowledgeResult<Vec<NewEpisodeOrMemory>>>()?
+                let parsed = items.iter().map(|(at, it)| NewEpisodeOrMemory::parse(it, at, &[]));
+                parsed.collect::<KnowledgeResult<Vec<NewEpisodeOrMemory>>>()?
             }
-            Some(_) => return Err(given.refuse("items", "must be a list of objects")),
         };
         let text = key.as_ref().map(|_| canonical_text(args)).unwrap_or_default();
         Ok(RememberRequest { items, key, text })
@@ -186,6 +173,10 @@ impl NewEpisodeOrMemory {
             match name.as_str() {
                 "kind" | "key" | "items" => (),
                 "content" => drop(arguments.insert(name.clone(), value.clone())),
+                "tags" => {
+                    let tags = value_coercion::list_of_text(value).map(Value::Array);
+                    arguments.insert(name.clone(), tags.unwrap_or_else(|| value.clone()));
+                }
                 it if OF_MEMORIES.contains(&it) => {
                     arguments.insert(name.clone(), value.clone());
                 }

@@ -23,6 +23,7 @@ mod disputing;
 mod guarantees;
 mod ingesting;
 mod lapsing;
+mod leniency;
 mod promises;
 mod questions;
 mod recalling;

@@ -380,7 +380,7 @@ fn bad_bodies_are_refused_and_change_nothing() {
         ("PUT", &concept, "{\"title\":", "must be an object of JSON"),
         ("PUT", &concept, "{\"colour\": 1}", "`colour` is no argument"),
         ("PUT", &concept, "{\"confidence\": 2}", "from 0 to 1"),
-        ("PUT", &concept, "{\"title\": 7}", "must be a text"),
+        ("PUT", &concept, "{\"title\": [7]}", "must be a text"),
         ("PATCH", &concept, "{\"relations\": [{\"type\": \"implies\"}]}", "is missing"),
         ("PUT", &episode, "{\"episode_type\": \"rumour\"}", "must be one of"),
         ("PUT", &episode, "{\"content\": \" \"}", "blank"),

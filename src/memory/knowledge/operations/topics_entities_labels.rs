@@ -76,9 +76,9 @@ fn with_label(
     given: &ArgumentObject<'_>,
     change: impl FnOnce(&mut Vec<Value>, &str),
 ) -> KnowledgeResult<OperationOutcome> {
-    let text = |key: &str, n_max| given.required(key, given.text(key, n_max)?);
-    let id = text("id", ID_CHARS_MAX)?;
-    let (key, value) = (text("key", 50)?, text("value", 200)?);
+    let id = given.required("id", given.text("id", ID_CHARS_MAX)?)?;
+    let text = |key: &str, n_max| given.required(key, given.string(key, n_max)?);
+    let (key, value) = (&*text("key", 50)?, &*text("value", 200)?);
     let mut node = changeset.node_to_change(batch, given, "id", id)?;
     if node.fields.is_empty() {
         return Err(given.refuse("id", "names a note, which has no labels"));
