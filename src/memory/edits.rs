@@ -4,6 +4,7 @@
 //! Input is redacted before anything is derived from it, as files are.
 
 mod file_write_back;
+mod forgetting;
 mod forgotten_children;
 mod repeated_writes;
 mod write_report;
@@ -11,26 +12,23 @@ mod write_report;
 use std::borrow::Cow;
 
 use file_write_back::WriteBackAttempt;
+pub(super) use forgetting::forget_all;
+use forgetting::{forget_alone, forget_with_knowledge};
 use forgotten_children::{refuse, refuse_topic, take_place};
 use repeated_writes::already;
 use serde_json::{Value, json};
 use write_report::{WrittenNode, report_written};
 
-use super::knowledge::{
-    fact_forgotten_with, n_episodes_of, release_members, release_statements, settle_conflicts,
-};
+use super::knowledge::{n_episodes_of, settle_statements, why_not_written};
 use super::typed::MemoryError;
 use super::{Answer, Error, Memory, check_node_text};
 use crate::ingest::parse::Syntax;
 use crate::memory::compile;
 use crate::memory::compile::write_back::FileEdit;
-use crate::model::clock::Millis;
 use crate::model::identity::NodeId;
 use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
 use crate::query::{self, NearDuplicateQuery};
-use crate::store::{
-    AttributeValue, Batch, CommitReport, LANG, NodeData, NodeKey, NodeRecord, StoreError,
-};
+use crate::store::{AttributeValue, Batch, CommitReport, LANG, NodeData, NodeKey, NodeRecord};
 use crate::text::tokens;
 use crate::text::{self, LABEL_CHARS_MAX};
 
@@ -96,6 +94,9 @@ impl Memory {
         let texts = payload.compared();
         let mut in_file = self.in_file();
         let write = |batch: &mut Batch<'_>, anchor: Option<NodeRecord>| {
+            if let Some(node) = &anchor {
+                check_is_changeable(batch, node, "anchor")?;
+            }
             let mut near = Vec::with_capacity(texts.len());
             for words in texts {
                 near.push(words.near_duplicates(batch)?);
@@ -137,6 +138,7 @@ impl Memory {
         );
         let mut in_file = self.in_file();
         let outcome = self.change_at(node_id, |batch, old| {
+            check_is_changeable(batch, &old, "node_id")?;
             check_node_text(&old, "summary", content)?;
             batch.set_message(format!("summarize:{}", old.id));
             // An unchanged text is no summary and keeps its label.
@@ -263,7 +265,7 @@ impl Memory {
         let (value, commit) = self.change(|batch| {
             let Some(node) = batch.find_any(id)? else { return Ok(None) };
             let value = body(batch, node)?;
-            settle_conflicts(batch, &[], self.clock.now()).map_err(unsettled)?;
+            settle_statements(batch, &[], self.clock.now()).map_err(unsettled)?;
             Ok(Some(value))
         })?;
         value.map(|it| (it, commit)).ok_or_else(|| self.unknown(id))
@@ -347,6 +349,14 @@ fn checked(temperature: Option<f64>) -> Result<Option<f64>, Error> {
             Err(Error::BadArgument(format!("`temperature` must be between 0 and 1, not {it}")))
         }
         it => Ok(it),
+    }
+}
+
+/// Refuses a node of knowledge that is deleted or merged into another one.
+fn check_is_changeable(batch: &Batch<'_>, node: &NodeRecord, name: &str) -> Result<(), Error> {
+    match why_not_written(batch, node).map_err(unsettled)? {
+        Some(why) => Err(Error::BadArgument(format!("`{name}` {why}"))),
+        None => Ok(()),
     }
 }
 
@@ -438,61 +448,6 @@ fn append(
 
 fn unsettled(error: MemoryError) -> Error {
     Error::Unavailable(format!("cannot change knowledge with it: {}", error.message))
-}
-
-/// Forgets a node and all its descendants, the lowest first, each as [`forget_alone`] does.
-fn forget_with_knowledge(
-    batch: &mut Batch<'_>,
-    node: NodeRecord,
-    now: Millis,
-) -> Result<(), Error> {
-    for it in lowest_first(batch, node)? {
-        // What was forgotten before it may have changed it, or have taken it along.
-        if let Some(it) = batch.at(it.key)? {
-            forget_alone(batch, it, now)?;
-        }
-    }
-    Ok(())
-}
-
-/// Forgets a node with the fact that it alone states, and releases the statements of a conflict and
-/// the members of a topic.
-fn forget_alone(batch: &mut Batch<'_>, node: NodeRecord, now: Millis) -> Result<(), Error> {
-    let node = match node.node_type {
-        NodeType::Conflict => release_statements(batch, node, now).map_err(unsettled)?,
-        _ => node,
-    };
-    let fact = fact_forgotten_with(batch, &node).map_err(unsettled)?;
-    forget_one(batch, &node)?;
-    if let Some(fact) = fact {
-        forget_all(batch, fact)?;
-    }
-    if node.node_type == NodeType::Topic {
-        release_members(batch, node.id, now).map_err(unsettled)?;
-    }
-    Ok(())
-}
-
-/// Forgets a node and all its descendants, the lowest first.
-pub(super) fn forget_all(batch: &mut Batch<'_>, node: NodeRecord) -> Result<(), StoreError> {
-    lowest_first(batch, node)?.iter().try_for_each(|it| forget_one(batch, it))
-}
-
-/// Returns a node and all its descendants, the lowest first.
-fn lowest_first(batch: &Batch<'_>, node: NodeRecord) -> Result<Vec<NodeRecord>, StoreError> {
-    let mut all = Vec::new();
-    let mut open = vec![node];
-    while let Some(node) = open.pop() {
-        open.extend(batch.children_of(node.key)?);
-        all.push(node);
-    }
-    all.reverse();
-    Ok(all)
-}
-
-fn forget_one(batch: &mut Batch<'_>, node: &NodeRecord) -> Result<(), StoreError> {
-    batch.keep_note_forgotten(node)?;
-    batch.forget(node)
 }
 
 #[cfg(test)]

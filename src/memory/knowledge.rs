@@ -5,6 +5,7 @@
 
 mod apply_changeset;
 mod arguments;
+mod changeable_nodes;
 mod changeset_application_state;
 mod changeset_line_format;
 mod conflict_update_after_write;
@@ -33,10 +34,11 @@ mod worksheets;
 mod tests;
 
 pub(crate) use apply_changeset::ApplyRequest;
+pub(crate) use changeable_nodes::why_not_written;
 #[cfg(any(test, fuzzing))]
 pub(crate) use changeset_line_format::print_changeset;
 pub(crate) use changeset_line_format::{NumberedOperation, parse_changeset};
-pub(crate) use conflict_update_after_write::{release_statements, settle_conflicts};
+pub(crate) use conflict_update_after_write::{release_statements, settle_statements};
 pub(crate) use fact_of_episode::fact_forgotten_with;
 pub(crate) use ingest_queue::{IngestRequest, hand_in};
 pub(crate) use recall::{RecallRequest, recall};

@@ -1,7 +1,7 @@
 //! Values in statements: numbers with their units and switches, to find statements that may
 //! contradict each other.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// Words that two statements share at least before their values are compared.
 const SHARED_WORDS_MIN: usize = 2;
@@ -106,6 +106,37 @@ impl StatementFeatures {
     }
 }
 
+/// Statements by their words, to find those that one of them may contradict.
+#[derive(Debug, Default)]
+pub(crate) struct StatementIndex {
+    all: Vec<StatementFeatures>,
+    /// The numbers of the statements that have a word.
+    by_word: HashMap<String, Vec<usize>>,
+}
+
+impl StatementIndex {
+    /// Adds a statement, whose number is that of the statements before it.
+    pub(crate) fn push(&mut self, statement: StatementFeatures) {
+        for word in &statement.words {
+            self.by_word.entry(word.clone()).or_default().push(self.all.len());
+        }
+        self.all.push(statement);
+    }
+
+    /// Returns the numbers of those that a statement may contradict.
+    pub(crate) fn contradicting(&self, statement: &StatementFeatures) -> Vec<usize> {
+        let mut n_shared = vec![0_usize; self.all.len()];
+        for word in &statement.words {
+            for &nth in self.by_word.get(word).into_iter().flatten() {
+                n_shared[nth] += 1;
+            }
+        }
+        let shares_words = |nth: &usize| SHARED_WORDS_MIN <= n_shared[*nth];
+        let numbers = (0..self.all.len()).filter(shares_words);
+        numbers.filter(|nth| statement.may_contradict(&self.all[*nth])).collect()
+    }
+}
+
 /// Returns a number without zeros that mean nothing.
 fn plain_number(text: &str) -> &str {
     let text =
@@ -121,6 +152,9 @@ mod tests {
     #[track_caller]
     fn check(a: &str, b: &str, contradicts: bool) {
         let read = StatementFeatures::of;
+        let mut index = StatementIndex::default();
+        index.push(read(b));
+        assert_eq!(index.contradicting(&read(a)).len(), usize::from(contradicts), "{a} / {b}");
         assert_eq!(read(a).may_contradict(&read(b)), contradicts, "{a} / {b}");
         assert_eq!(read(b).may_contradict(&read(a)), contradicts, "{b} / {a}");
     }

@@ -9,6 +9,7 @@ use crate::fuzzing::entries::parse_entries;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;
+use crate::store::StoreError;
 use crate::store::reader::ArchivedVisibility;
 
 /// A temporary memory with a folder of notes.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::arguments::{ArgumentObject, KnowledgeResult};
-use super::entity_resolution::present_one;
+use super::changeable_nodes::why_not_changed;
 use super::node_writes::{StoredKnowledgeNode, find_node};
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
@@ -59,12 +59,9 @@ impl ChangesetContext<'_> {
         text: &str,
     ) -> KnowledgeResult<StoredKnowledgeNode> {
         let node = self.node_as_at_base(batch, given, key, text)?;
-        if node.has("deleted") {
-            return Err(deleted(given, key, &node));
-        }
-        match node.has("merged_into") {
-            true => Err(merged(batch, given, key, node)?),
-            false => Ok(node),
+        match why_not_changed(batch, &node)? {
+            Some(why) => Err(given.refuse(key, why).about(&node.id().to_string())),
+            None => Ok(node),
         }
     }
 
@@ -112,31 +109,4 @@ impl ChangesetContext<'_> {
 
 fn undeclared(name: &str) -> String {
     format!("names `${name}`, which no earlier operation declares")
-}
-
-/// Returns the error of an operation on a node that was merged into another one.
-fn merged(
-    batch: &Batch<'_>,
-    given: &ArgumentObject<'_>,
-    key: &str,
-    node: StoredKnowledgeNode,
-) -> KnowledgeResult<MemoryError> {
-    let id = node.id().to_string();
-    let why = match present_one(batch, node)? {
-        Some(now) => format!("names `{id}`, which was merged into `{}`; name that", now.id()),
-        None => format!("names `{id}`, which was merged into a node that is gone"),
-    };
-    Ok(given.refuse(key, why).about(&id))
-}
-
-/// Returns the error of an operation on a deleted node.
-pub(super) fn deleted(
-    given: &ArgumentObject<'_>,
-    key: &str,
-    node: &StoredKnowledgeNode,
-) -> MemoryError {
-    let id = node.id().to_string();
-    given
-        .refuse(key, format!("names `{id}`, which is deleted; `restore` brings it back"))
-        .about(&id)
 }

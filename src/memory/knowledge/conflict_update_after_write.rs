@@ -1,4 +1,5 @@
-//! Settlement at the end of a write: conflicts follow what the write did to their statements.
+//! Settlement at the end of a write: conflicts and episodes follow what the write did to their
+//! statements.
 //!
 //! Current facts that contradict each other are contested, however they came to stand side by side:
 //! restored, merged, imported. A conflict whose statements contradict each other no more ends: with
@@ -11,25 +12,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::conflict_writes::{
-    ConflictEnd, DISPUTES, end_conflict, is_open, open_conflict, statements_of,
+    ConflictEnd, DISPUTES, OPENED_MAX, end_conflict, is_open, open_conflict, statements_of,
 };
 use super::contradicting_facts::{
     FactSubject, are_rivals, current_facts_of, is_below_hidden, is_current_fact,
 };
-use super::fact_writes::COMPARED_MAX;
+use super::fact_of_episode::hide_episodes_of_forgotten;
 use super::node_writes::{StoredKnowledgeNode, find_node};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
-use crate::model::contradiction_check::StatementFeatures;
+use crate::model::contradiction_check::{StatementFeatures, StatementIndex};
 use crate::model::entity_extraction::normal_name;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::knowledge::CONFLICT_STATES;
 use crate::model::tree::NodeType;
 use crate::store::{Batch, NodeKey, NodeRecord};
 
-/// Opens and ends conflicts after what this write did to their statements; `stated` are the ids of
-/// facts that were compared with the others when they were stated.
-pub(crate) fn settle_conflicts(
+/// Opens and ends conflicts after what this write did to their statements, and hides the episodes
+/// whose facts it forgot; `stated` are the ids of facts that were compared with the others when
+/// they were stated.
+pub(crate) fn settle_statements(
     batch: &mut Batch<'_>,
     stated: &[&str],
     now: Millis,
@@ -48,7 +50,8 @@ pub(crate) fn settle_conflicts(
     contest(batch, with_key, now)?;
     contest_values(batch, without, now)?;
     end_settled(batch, now)?;
-    end_lapsed(batch, now)
+    end_lapsed(batch, now)?;
+    hide_episodes_of_forgotten(batch, now)
 }
 
 /// Ends a conflict that is about to be forgotten, so that it leaves no contested statement;
@@ -218,6 +221,28 @@ fn disputed_with(batch: &Batch<'_>, id: NodeId) -> Result<BTreeSet<String>, Memo
     Ok(conflicts.iter().flat_map(|it| it.linked(DISPUTES)).map(str::to_owned).collect())
 }
 
+/// The current facts of some clusters, newest first, and their values.
+struct CurrentFacts {
+    facts: Vec<StoredKnowledgeNode>,
+    index: StatementIndex,
+}
+
+impl CurrentFacts {
+    fn below(
+        batch: &Batch<'_>,
+        clusters: &[NodeKey],
+        now: Millis,
+    ) -> Result<CurrentFacts, MemoryError> {
+        let facts = StoredKnowledgeNode::all(batch.living_facts_below(clusters, usize::MAX)?)?;
+        let mut current = CurrentFacts { facts: Vec::new(), index: StatementIndex::default() };
+        for fact in facts.into_iter().filter(|it| is_current_fact(it, now)) {
+            current.index.push(StatementFeatures::of(&fact.record.content));
+            current.facts.push(fact);
+        }
+        Ok(current)
+    }
+}
+
 /// Opens a conflict of low severity between each of some facts without an attribute and the others
 /// of its subject that have other values, unless there was one that is open or was dismissed. Two
 /// of them are compared once.
@@ -228,30 +253,21 @@ fn contest_values(
 ) -> Result<(), MemoryError> {
     let all_new: BTreeSet<NodeId> = new.iter().map(StoredKnowledgeNode::id).collect();
     let mut subjects = FactSubjectCache::default();
-    let mut known: BTreeMap<Vec<NodeKey>, Vec<(StoredKnowledgeNode, StatementFeatures)>> =
-        BTreeMap::new();
+    let mut known: BTreeMap<Vec<NodeKey>, CurrentFacts> = BTreeMap::new();
     for fact in new {
         let clusters = subjects.of(batch, &fact)?.find_clusters(batch)?;
         let clusters: Vec<NodeKey> = clusters.iter().map(|it| it.record.key).collect();
         if !known.contains_key(&clusters) {
-            let mut there =
-                StoredKnowledgeNode::all(batch.living_facts_below(&clusters, COMPARED_MAX)?)?;
-            there.retain(|it| is_current_fact(it, now));
-            let features = |it: StoredKnowledgeNode| {
-                let features = StatementFeatures::of(&it.record.content);
-                (it, features)
-            };
-            known.insert(clusters.clone(), there.into_iter().map(features).collect());
+            known.insert(clusters.clone(), CurrentFacts::below(batch, &clusters, now)?);
         }
-        let words = StatementFeatures::of(&fact.record.content);
-        let there = known.get(&clusters).into_iter().flatten();
+        let Some(there) = known.get(&clusters) else { continue };
         let is_elder = |it: &StoredKnowledgeNode| {
             !all_new.contains(&it.id()) || it.record.key < fact.record.key
         };
-        let others = there.filter(|(it, features)| {
-            is_elder(it) && are_rivals(&fact, it) && words.may_contradict(features)
-        });
-        let mut between: Vec<StoredKnowledgeNode> = others.map(|it| it.0.clone()).collect();
+        let words = StatementFeatures::of(&fact.record.content);
+        let others = there.index.contradicting(&words).into_iter().map(|nth| &there.facts[nth]);
+        let others = others.filter(|it| is_elder(it) && are_rivals(&fact, it));
+        let mut between: Vec<StoredKnowledgeNode> = others.take(OPENED_MAX).cloned().collect();
         if !between.is_empty() {
             let disputed = disputed_with(batch, fact.id())?;
             between.retain(|it| !disputed.contains(&it.id().to_string()));

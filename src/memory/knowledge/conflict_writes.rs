@@ -3,6 +3,8 @@
 //! Facts of an open conflict are contested, but for one of low severity. A statement that gives way
 //! is closed: a fact ends when its replacement begins, and is current until then.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::node_writes::{
@@ -12,13 +14,16 @@ use super::node_writes::{
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::identity::NodeId;
-use crate::model::kind_specs::knowledge::CONFLICT_STATES;
+use crate::model::kind_specs::knowledge::{CONFLICT_STATES, LINKS_MAX};
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 use crate::text::tokens;
 
 /// The type of the edges from a conflict to its statements.
 pub(super) const DISPUTES: &str = "disputes";
+
+/// Statements of a new conflict, at most, so that later ones find room in it.
+pub(super) const OPENED_MAX: usize = LINKS_MAX / 2;
 
 /// The end of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +66,7 @@ pub(super) fn close(
 }
 
 /// Opens a conflict between nodes, or adds them to one that is open about the same. Facts are
-/// contested but for low severity.
+/// contested but for low severity. Of more than fit, the last ones come first.
 pub(super) fn open_conflict(
     batch: &mut Batch<'_>,
     between: &mut [StoredKnowledgeNode],
@@ -69,18 +74,12 @@ pub(super) fn open_conflict(
     note: Option<&str>,
     now: Millis,
 ) -> Result<NodeId, MemoryError> {
-    let mut known = None;
-    for node in &*between {
-        let conflicts = open_conflicts_of(batch, node.id())?;
-        for conflict in conflicts.into_iter().filter(|it| it.text("severity") == Some(severity)) {
-            if known.is_none() && is_about(batch, &conflict, between)? {
-                known = Some(conflict);
-            }
-        }
-    }
-    let links: Vec<Value> = between.iter().map(|it| edge(DISPUTES, it.id(), 1.0, None)).collect();
-    let id = match known {
-        Some(mut conflict) => {
+    let n_passed_over = between.len().saturating_sub(OPENED_MAX);
+    let mut between = &mut between[n_passed_over..];
+    let id = match joined_conflict(batch, between, severity)? {
+        Some((mut conflict, n_without_room)) => {
+            between = &mut between[n_without_room..];
+            let links: Vec<Value> = disputes(between);
             let add = |it: &mut Map<String, Value>| {
                 links.into_iter().for_each(|link| add_edge(it, link));
             };
@@ -92,7 +91,7 @@ pub(super) fn open_conflict(
             let mut fields = Map::new();
             fields.insert("conflict".to_owned(), CONFLICT_STATES[0].into());
             fields.insert("severity".to_owned(), severity.into());
-            fields.insert("links".to_owned(), json!(links));
+            fields.insert("links".to_owned(), json!(disputes(between)));
             fields.insert("note".to_owned(), note.into());
             let token_count = tokens::count(&content);
             let new = NewKnowledgeNode {
@@ -145,6 +144,44 @@ fn have_same_terms(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) -> bool {
     }
     let of_b = keys(b);
     keys(a).iter().any(|it| of_b.contains(it))
+}
+
+fn disputes(between: &[StoredKnowledgeNode]) -> Vec<Value> {
+    between.iter().map(|it| edge(DISPUTES, it.id(), 1.0, None)).collect()
+}
+
+/// Returns the open conflict of a severity about some nodes that the last of them joins, with the
+/// number of the first ones that have no room in it.
+fn joined_conflict(
+    batch: &Batch<'_>,
+    between: &[StoredKnowledgeNode],
+    severity: &str,
+) -> Result<Option<(StoredKnowledgeNode, usize)>, MemoryError> {
+    let mut seen = BTreeSet::new();
+    for node in between {
+        let mut conflicts = open_conflicts_of(batch, node.id())?;
+        conflicts.retain(|it| it.text("severity") == Some(severity) && seen.insert(it.id()));
+        for conflict in conflicts {
+            let n_with_room = n_with_room(&conflict, between);
+            if 0 < n_with_room && is_about(batch, &conflict, between)? {
+                return Ok(Some((conflict, between.len() - n_with_room)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Returns how many of the last nodes are in a conflict, or have room in it.
+fn n_with_room(conflict: &StoredKnowledgeNode, between: &[StoredKnowledgeNode]) -> usize {
+    let known = conflict.linked(DISPUTES);
+    let mut room = LINKS_MAX.saturating_sub(known.len());
+    let fits = |it: &&StoredKnowledgeNode| {
+        let is_new = !known.contains(&it.id().to_string().as_str());
+        let fits = !is_new || 0 < room;
+        room -= usize::from(is_new && fits);
+        fits
+    };
+    between.iter().rev().take_while(fits).count()
 }
 
 /// Returns whether a node is a conflict that nobody and nothing has ended.

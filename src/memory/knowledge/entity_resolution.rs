@@ -22,35 +22,46 @@ pub(super) const MERGED_MAX: usize = 16;
 /// Known entities that one text mentions, at most.
 const KNOWN_MAX: usize = 32;
 
+/// The entity of a name, as far as a memory has it.
+pub(super) enum EntityOfName {
+    Present(StoredKnowledgeNode),
+    /// The one that was deleted last, where none has the name now.
+    Deleted(StoredKnowledgeNode),
+    Unknown,
+}
+
+/// Returns the entity of a name, present or deleted.
+pub(super) fn entity_of_name(
+    batch: &Batch<'_>,
+    named: &NamedEntity,
+) -> Result<EntityOfName, MemoryError> {
+    if named.kind == "file"
+        && let Some(file) = batch.node_of_file(&named.name)?
+    {
+        return Ok(EntityOfName::Present(StoredKnowledgeNode::of(file)?));
+    }
+    let found = batch.with_facet(NodeType::Entity, "name", &name_key(&named.name))?;
+    let mut deleted = None;
+    for entity in StoredKnowledgeNode::all(found)? {
+        if entity.has("deleted") {
+            deleted = Some(entity.clone());
+        }
+        if let Some(entity) = present_one(batch, entity)? {
+            return Ok(EntityOfName::Present(entity));
+        }
+    }
+    Ok(deleted.map_or(EntityOfName::Unknown, EntityOfName::Deleted))
+}
+
 /// Returns the entity of that id or name, if there is one.
 pub(super) fn known_entity(
     batch: &Batch<'_>,
     named: &NamedEntity,
 ) -> Result<Option<StoredKnowledgeNode>, MemoryError> {
-    if named.kind == "file"
-        && let Some(file) = batch.node_of_file(&named.name)?
-    {
-        return Ok(Some(StoredKnowledgeNode::of(file)?));
-    }
-    let found = batch.with_facet(NodeType::Entity, "name", &name_key(&named.name))?;
-    for entity in StoredKnowledgeNode::all(found)? {
-        if let Some(entity) = present_one(batch, entity)? {
-            return Ok(Some(entity));
-        }
-    }
-    Ok(None)
-}
-
-/// Returns the entity of that name that was deleted last, where none has the name now.
-pub(super) fn deleted_entity(
-    batch: &Batch<'_>,
-    named: &NamedEntity,
-) -> Result<Option<StoredKnowledgeNode>, MemoryError> {
-    if known_entity(batch, named)?.is_some() {
-        return Ok(None);
-    }
-    let found = batch.with_facet(NodeType::Entity, "name", &name_key(&named.name))?;
-    Ok(StoredKnowledgeNode::all(found)?.into_iter().rfind(|it| it.has("deleted")))
+    Ok(match entity_of_name(batch, named)? {
+        EntityOfName::Present(entity) => Some(entity),
+        EntityOfName::Deleted(_) | EntityOfName::Unknown => None,
+    })
 }
 
 /// Returns whether only deleted topics have a name.
@@ -108,9 +119,18 @@ pub(super) fn entity_named(
     named: &NamedEntity,
     now: Millis,
 ) -> Result<StoredKnowledgeNode, MemoryError> {
-    if let Some(known) = known_entity(batch, named)? {
-        return Ok(known);
+    match known_entity(batch, named)? {
+        Some(known) => Ok(known),
+        None => add_entity(batch, named, now),
     }
+}
+
+/// Makes an entity of a name that no other one has.
+pub(super) fn add_entity(
+    batch: &mut Batch<'_>,
+    named: &NamedEntity,
+    now: Millis,
+) -> Result<StoredKnowledgeNode, MemoryError> {
     let mut fields = Map::new();
     fields.insert("kind".to_owned(), named.kind.into());
     fields.insert("title".to_owned(), named.name.as_str().into());

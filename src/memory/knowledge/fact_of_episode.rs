@@ -2,7 +2,9 @@
 //!
 //! A statement is corrected, deleted and replaced by the id of either.
 
-use super::node_writes::{StoredKnowledgeNode, find_node, set_node};
+use serde_json::{Map, Value};
+
+use super::node_writes::{StoredKnowledgeNode, find_node, set_fields, set_node};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
@@ -45,6 +47,23 @@ pub(crate) fn fact_forgotten_with(
     }
     let fact = fact_stated_alone(batch, &StoredKnowledgeNode::of(node.clone())?)?;
     Ok(fact.map(|it| it.record))
+}
+
+/// Hides the episodes whose facts this write forgot, as a fact is forgotten with its episode.
+pub(super) fn hide_episodes_of_forgotten(
+    batch: &mut Batch<'_>,
+    now: Millis,
+) -> Result<(), MemoryError> {
+    let episodes = batch.with_edge_to_forgotten(NodeType::Fact, "supports")?;
+    for mut episode in StoredKnowledgeNode::all(episodes)? {
+        let is_statement = episode.is_a(NodeType::Episode) && episode.text("kind") == Some("fact");
+        if is_statement && !episode.is_hidden() && stated_fact(batch, &episode)?.is_none() {
+            let hide =
+                |it: &mut Map<String, Value>| drop(it.insert("deleted".to_owned(), true.into()));
+            set_fields(batch, &mut episode, hide, now)?;
+        }
+    }
+    Ok(())
 }
 
 /// Gives the fact that an episode states a text; returns whether there is one.

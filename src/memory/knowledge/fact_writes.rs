@@ -17,14 +17,14 @@ use crate::model::clock::Millis;
 use crate::model::contradiction_check::StatementFeatures;
 use crate::model::entity_extraction::name_key;
 use crate::model::identity::NodeId;
-use crate::model::kind_specs::knowledge::FACT_CLUSTER;
+use crate::model::kind_specs::knowledge::{FACT_CLUSTER, LINKS_MAX};
 use crate::model::tree::NodeType;
 use crate::model::validity::Validity;
 use crate::store::{Batch, NodeKey};
 use crate::text::tokens;
 
-/// Facts of a cluster whose values are compared, the newest ones.
-pub(super) const COMPARED_MAX: usize = 500;
+/// Facts of a cluster whose values are compared with those of one statement, the newest ones.
+const COMPARED_MAX: usize = 500;
 
 /// A statement to be kept.
 pub(super) struct NewFact<'a> {
@@ -155,8 +155,10 @@ fn settle_rivals(
         for old in &mut rivals {
             close(batch, old, fact.id(), new.held.from.unwrap_or(now), now)?;
         }
-        let links: Vec<Value> =
-            rivals.iter().map(|it| edge("supersedes", it.id(), 1.0, None)).collect();
+        // Those that are replaced name what replaced them, too.
+        let n_links = fact.fields.get("links").and_then(Value::as_array).map_or(0, Vec::len);
+        let told = rivals.iter().rev().take(LINKS_MAX.saturating_sub(n_links));
+        let links: Vec<Value> = told.map(|it| edge("supersedes", it.id(), 1.0, None)).collect();
         let link = |it: &mut Map<String, Value>| links.into_iter().for_each(|to| add_edge(it, to));
         set_fields(batch, &mut fact, link, now)?;
         rivals.clear();

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::arguments::KnowledgeResult;
-use super::conflict_update_after_write::settle_conflicts;
+use super::conflict_update_after_write::settle_statements;
 use super::fact_of_episode::fact_forgotten_with;
 use super::node_writes::find_node;
 use super::recall::unknown;
@@ -57,7 +57,7 @@ impl Memory {
                     forget_all(batch, it)?;
                 }
             }
-            settle_conflicts(batch, &[], now)
+            settle_statements(batch, &[], now)
         });
         purged.map(drop)
     }

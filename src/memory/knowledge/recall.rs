@@ -300,11 +300,16 @@ impl RecallContext<'_> {
             let some: Vec<RecallItem> = episodes.drain(..n_max.min(episodes.len())).collect();
             let keys: Vec<NodeKey> = some.iter().map(|it| it.row.key).collect();
             let stated = self.reader.stated_facts(&keys, spreading_activation::EDGES_MAX)?;
-            let is_left_out = |item: &RecallItem| {
-                let mut of_item = stated.iter().filter(|it| it.0 == item.row.key);
-                of_item.any(|(_, it)| shown.contains(&it.key) || items::status(self, it).is_none())
-            };
-            kept.extend(some.into_iter().filter(|it| !is_left_out(it)));
+            for mut item in some {
+                let of_item = || stated.iter().filter(|it| it.0 == item.row.key).map(|it| &it.1);
+                let is_left_out = of_item()
+                    .any(|it| shown.contains(&it.key) || items::status(self, it).is_none());
+                if !is_left_out {
+                    item.states_deleted =
+                        of_item().next().is_some() && of_item().all(|it| it.has("deleted"));
+                    kept.push(item);
+                }
+            }
         }
         kept.truncate(n_max);
         Ok(kept)

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::conflict_update_after_write::{end_lapsed, settle_conflicts};
+use super::conflict_update_after_write::{end_lapsed, settle_statements};
 use super::contradicting_facts::{FactSubject, is_current_fact, is_equal_text};
 use super::entity_resolution::{
     entity_given, known_topic, mentioned, shown_entity, topic_field, topic_named,
@@ -113,7 +113,7 @@ impl Memory {
             let compared = done.iter().filter(|it| it.is_compared);
             let compared: Vec<&str> = compared.filter_map(|it| it.fact.as_deref()).collect();
             match done.iter().any(|it| it.fact.is_some()) {
-                true => settle_conflicts(batch, &compared, now)?,
+                true => settle_statements(batch, &compared, now)?,
                 false => end_lapsed(batch, now)?,
             }
             match &done[..] {

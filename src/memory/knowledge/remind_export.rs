@@ -30,6 +30,7 @@ pub(crate) struct ExportCounts {
     pub(crate) n_concepts: usize,
     pub(crate) n_facts: usize,
     pub(crate) n_entities: usize,
+    /// Conflicts, not the pairs of facts that they are written as.
     pub(crate) n_conflicts: usize,
     /// Edges to nodes that no record is of.
     pub(crate) n_left_out: usize,
@@ -52,6 +53,7 @@ pub(crate) fn export_remind(
         entities.iter().filter_map(|it| entity(it, &names, &mut derived)).collect();
     entities.extend(names.files.iter().map(|(id, title)| entity_record(id, "file", title, None)));
     let conflicts = rows(reader, NodeType::Conflict)?;
+    let n_conflicts = conflicts.len();
     let (mut conflicts, other_conflicts) = conflicts_of(&conflicts, &names, &mut derived);
     let topics = rows(reader, NodeType::Topic)?;
     let topics: Vec<Value> = topics.iter().filter(|it| !it.is_gone()).map(topic).collect();
@@ -61,7 +63,7 @@ pub(crate) fn export_remind(
         n_concepts: concepts.len(),
         n_facts: facts.len(),
         n_entities: entities.len(),
-        n_conflicts: conflicts.len() + other_conflicts.len(),
+        n_conflicts,
         n_left_out: derived.n_left_out,
     };
     let of_facts: BTreeSet<String> =

@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::conflict_update_after_write::settle_conflicts;
+use super::conflict_update_after_write::settle_statements;
 use super::entity_resolution::{
-    add_alias, deleted_entity, entity_named, is_deleted_topic, known_entity, known_topic,
-    topic_named,
+    EntityOfName, add_alias, add_entity, entity_of_name, is_deleted_topic, known_entity,
+    known_topic, topic_named,
 };
 use super::node_writes::{
     BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_node, checked, find_node,
@@ -99,7 +99,7 @@ impl Memory {
             };
             import.all(&records)?;
             let report = import.report;
-            settle_conflicts(batch, &[], now)?;
+            settle_statements(batch, &[], now)?;
             Ok::<_, MemoryError>(report)
         })?;
         if 0 < records.n_unreadable {
@@ -304,13 +304,20 @@ impl KnowledgeImporter<'_, '_, '_> {
             self.leave_out("entities without a name");
             return Ok(None);
         };
-        let node = match deleted_entity(self.batch, &named)? {
-            Some(node) => {
+        let node = match entity_of_name(self.batch, &named)? {
+            EntityOfName::Present(node) => {
+                self.count("entities", false);
+                node
+            }
+            EntityOfName::Deleted(node) => {
                 let why = format!("{} is deleted here, and stays so", node.id());
                 self.keep("entities", id, &why);
                 node
             }
-            None => self.named(&named, at)?,
+            EntityOfName::Unknown => {
+                self.count("entities", true);
+                add_entity(self.batch, &named, at)?
+            }
         };
         self.ids.insert(id.to_owned(), node.id());
         Ok(Some(node.id()))
@@ -334,17 +341,6 @@ impl KnowledgeImporter<'_, '_, '_> {
             }
         }
         Ok(())
-    }
-
-    fn named(
-        &mut self,
-        named: &NamedEntity,
-        at: Millis,
-    ) -> Result<StoredKnowledgeNode, MemoryError> {
-        let is_new = known_entity(self.batch, named)?.is_none();
-        let node = entity_named(self.batch, named, at)?;
-        self.count("entities", is_new);
-        Ok(node)
     }
 
     /// Returns the node that a record is of: this memory's own, that of an earlier import, or one

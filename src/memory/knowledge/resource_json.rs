@@ -283,9 +283,16 @@ pub(crate) fn entities_document(reader: &Reader) -> KnowledgeResult<Value> {
 /// Returns the number of episodes that mention each of some entities. The fact that an episode
 /// states has the same mentions, and is none of its own.
 fn n_mentions(reader: &Reader, entities: &[NodeKey]) -> KnowledgeResult<HashMap<NodeKey, usize>> {
-    let mut edges = reader.typed_edges_to(entities, EDGES_MAX)?;
-    edges.retain(|it| it.link_type == "mentions");
-    let sources: Vec<NodeKey> = edges.iter().map(|it| it.source).collect();
+    n_mentions_among(reader, &reader.typed_edges_to(entities, EDGES_MAX)?)
+}
+
+/// Returns the number of episodes that mention each of some entities, by the edges to these.
+fn n_mentions_among(
+    reader: &Reader,
+    edges: &[TypedEdge],
+) -> KnowledgeResult<HashMap<NodeKey, usize>> {
+    let edges = edges.iter().filter(|it| it.link_type == "mentions");
+    let sources: Vec<NodeKey> = edges.clone().map(|it| it.source).collect();
     let hidden = reader.archived_among(&sources)?;
     let episodes: HashSet<NodeKey> = reader
         .types_of(&sources)?
@@ -294,7 +301,7 @@ fn n_mentions(reader: &Reader, entities: &[NodeKey]) -> KnowledgeResult<HashMap<
         .map(|it| it.0)
         .collect();
     let mut n_mentions = HashMap::new();
-    for edge in edges.iter().filter(|it| episodes.contains(&it.source)) {
+    for edge in edges.filter(|it| episodes.contains(&it.source)) {
         *n_mentions.entry(edge.target).or_insert(0) += 1;
     }
     Ok(n_mentions)

@@ -267,7 +267,11 @@ impl Simulation {
         self.log_last(entry.clone());
         let tree = parse(Syntax::Markdown, &payload).tree;
         let seat = anchor.clone().map_or(Seat::Nobody, Seat::Node);
-        let answer = self.memory().write(&payload, anchor.as_deref(), WriteMode::Append).unwrap();
+        let outcome = self.memory().write(&payload, anchor.as_deref(), WriteMode::Append);
+        if anchor.as_ref().is_some_and(|it| self.is_unchangeable(it)) {
+            return refused(&entry, outcome);
+        }
+        let answer = outcome.unwrap();
         let ids = ids(&answer);
         if answer.structured["snapshot"].is_null() {
             self.stands_there(&tree, &ids, &seat);
@@ -302,6 +306,12 @@ impl Simulation {
         }
     }
 
+    /// Returns whether a node of knowledge is deleted or merged into another one.
+    fn is_unchangeable(&self, id: &str) -> bool {
+        let fields = self.model.state.nodes[id].fields.as_deref().unwrap_or_default();
+        [r#""deleted":"#, r#""merged_into":"#].iter().any(|it| fields.contains(it))
+    }
+
     fn replace(&mut self, id: &str) -> String {
         let payload = match self.dice.one_in(6) {
             // Back to a former text.
@@ -323,6 +333,9 @@ impl Simulation {
         let tree = parse(Syntax::Markdown, payload).tree;
         let first = &tree.nodes[0];
         let outcome = self.memory().write(payload, Some(id), WriteMode::Replace);
+        if self.is_unchangeable(id) {
+            return refused(&entry, outcome);
+        }
         let before = self.model.state.nodes[id].clone();
         let old = before.clone();
         let is_one = tree.nodes.len() == 1 && first.node_type.as_str() == old.node_type;
@@ -333,9 +346,7 @@ impl Simulation {
                 Node { level, key_path, fields, ..Node::of(first, seat) }
             }
             false if old.node_type == "heading" && whole.contains('\n') => {
-                let error = outcome.unwrap_err();
-                assert!(matches!(error, Error::BadArgument(_)), "{error}");
-                return format!("{entry}, which is refused");
+                return refused(&entry, outcome);
             }
             false => {
                 let format = "plain".to_owned();
@@ -353,7 +364,11 @@ impl Simulation {
         let summary = self.payload();
         let entry = format!("summarize {id} as {summary:?}");
         self.log_last(entry.clone());
-        let answer = self.memory().summarize(id, &summary, None).unwrap();
+        let outcome = self.memory().summarize(id, &summary, None);
+        if self.is_unchangeable(id) {
+            return refused(&entry, outcome);
+        }
+        let answer = outcome.unwrap();
         let node = self.model.state.nodes.get_mut(id).unwrap();
         if node.content != summary {
             node.label =
@@ -689,6 +704,14 @@ impl Simulation {
 /// Returns a file's name in the model; there is one root.
 fn name(path: &str) -> String {
     format!("1:{path}")
+}
+
+/// Checks that a call is refused, and says so.
+#[track_caller]
+fn refused(entry: &str, outcome: Result<Answer, Error>) -> String {
+    let error = outcome.unwrap_err();
+    assert!(matches!(error, Error::BadArgument(_)), "{error}");
+    format!("{entry}, which is refused")
 }
 
 fn ids(answer: &Answer) -> Vec<String> {

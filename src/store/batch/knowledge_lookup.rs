@@ -106,7 +106,8 @@ impl Batch<'_> {
         self.records(&FIND, params![keys, FOUND_MAX], "look up facts")
     }
 
-    /// Returns the newest facts below nodes that are neither deleted nor replaced, at most `n_max`.
+    /// Returns the newest facts below nodes that are neither deleted nor replaced, at most `n_max`
+    /// and as many as one look-up returns.
     pub(crate) fn living_facts_below(
         &self,
         clusters: &[NodeKey],
@@ -167,6 +168,30 @@ impl Batch<'_> {
         let snapshot = self.changed_snapshot().filter(|_| self.changes_known_nodes);
         let Some(snapshot) = snapshot else { return Ok(Vec::new()) };
         self.records(&FIND, params![snapshot, link_type], "look up typed edges")
+    }
+
+    /// Returns the nodes with an edge of a type to a node of a type that this write removed, eldest
+    /// first.
+    pub(crate) fn with_edge_to_forgotten(
+        &self,
+        node_type: NodeType,
+        link_type: &str,
+    ) -> Result<Vec<NodeRecord>, StoreError> {
+        static FIND: SqlTemplate = SqlTemplate::new(
+            "
+            SELECT {record}
+              FROM (SELECT DISTINCT source AS found
+                      FROM diff
+                     CROSS JOIN typed_edge ON target = node_id AND type = ?2
+                     WHERE snapshot = ?1
+                       AND op = 'rem'
+                       AND old_type = ?3)
+             CROSS JOIN node ON node.key = found
+             ORDER BY node.key",
+        );
+        let Some(snapshot) = self.changed_snapshot() else { return Ok(Vec::new()) };
+        let params = params![snapshot, link_type, node_type.as_str()];
+        self.records(&FIND, params, "look up typed edges")
     }
 
     /// Returns the open conflicts that dispute a fact which is over at a time, eldest first.

@@ -1,6 +1,7 @@
 //! Replaced nodes: the reasons why searches leave nodes out, and the nodes that took their place.
 //!
-//! An episode stands for the facts that it states. It is superseded once all of them are.
+//! An episode stands for the facts that it states. It is superseded or deleted once all of them
+//! are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +11,12 @@ use super::{NodeSummary, Reader, list};
 use crate::model::clock::Millis;
 use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 
+const DELETED: &str = "deleted";
 const MERGED: &str = "merged";
 const SUPERSEDED: &str = "superseded";
 
 /// Reasons why a node is left out; in SQL they are their numbers, from 1.
-pub(crate) const LEFT_OUT_REASONS: [&str; 4] = ["archived", "deleted", MERGED, SUPERSEDED];
+pub(crate) const LEFT_OUT_REASONS: [&str; 4] = ["archived", DELETED, MERGED, SUPERSEDED];
 
 /// A node with the reason why it, or a fact that it states, is left out.
 struct LeftOutNode {
@@ -26,7 +28,8 @@ struct LeftOutNode {
 
 impl Reader {
     /// Marks the nodes that searches leave out at a time with the reason: `archived`, `deleted`,
-    /// `superseded` or `merged`; as `superseded` also the episodes that state nothing else.
+    /// `superseded` or `merged`; as `superseded` or `deleted` also the episodes that state nothing
+    /// else.
     pub(crate) fn mark_left_out<'n>(
         &self,
         nodes: impl IntoIterator<Item = &'n mut NodeSummary>,
@@ -173,15 +176,20 @@ impl Reader {
     }
 }
 
-/// Returns the reason of each node that is left out: its own, else that of all facts it states.
+/// Returns the reason of each node that is left out: its own, else that of all facts it states,
+/// of which `superseded` comes before `deleted`.
 fn reasons_by_node(found: &[LeftOutNode]) -> BTreeMap<NodeKey, &'static str> {
     let (own, stated): (Vec<&LeftOutNode>, Vec<&LeftOutNode>) =
         found.iter().partition(|it| it.node == it.key);
-    let is_superseded = |it: &&LeftOutNode| it.reason == Some(SUPERSEDED);
+    let stale_as = |it: &LeftOutNode| it.reason.filter(|it| [DELETED, SUPERSEDED].contains(it));
     let standing: BTreeSet<NodeKey> =
-        stated.iter().filter(|it| !is_superseded(it)).map(|it| it.key).collect();
+        stated.iter().filter(|it| stale_as(it).is_none()).map(|it| it.key).collect();
     let stale = stated.iter().filter(|it| !standing.contains(&it.key));
-    let mut reasons: BTreeMap<NodeKey, &str> = stale.map(|it| (it.key, SUPERSEDED)).collect();
+    let mut stale: Vec<(NodeKey, &str)> =
+        stale.filter_map(|it| Some((it.key, stale_as(it)?))).collect();
+    // The last reason of a node counts.
+    stale.sort_unstable();
+    let mut reasons: BTreeMap<NodeKey, &str> = stale.into_iter().collect();
     reasons.extend(own.iter().filter_map(|it| Some((it.key, it.reason?))));
     reasons
 }

@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use super::OperationOutcome;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
-use crate::memory::knowledge::changeset_application_state::{ChangesetContext, deleted};
+use crate::memory::knowledge::changeable_nodes::why_not_changed;
+use crate::memory::knowledge::changeset_application_state::ChangesetContext;
 use crate::memory::knowledge::ingest_queue::take_off;
 use crate::memory::knowledge::node_writes::{StoredKnowledgeNode, set_fields};
 use crate::model::clock::Millis;
@@ -86,8 +87,8 @@ pub(super) fn pin(
     given: &ArgumentObject<'_>,
 ) -> KnowledgeResult<OperationOutcome> {
     let node = changeset.node(batch, given, "id", id(given)?)?;
-    if node.has("deleted") {
-        return Err(deleted(given, "id", &node));
+    if let Some(why) = why_not_changed(batch, &node)? {
+        return Err(given.refuse("id", why).about(&node.id().to_string()));
     }
     batch.pin(node.record.key, None)?;
     Ok(OperationOutcome::of(node.id()))

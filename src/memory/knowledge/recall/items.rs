@@ -65,6 +65,8 @@ pub(super) struct RecallItem {
     /// Facts that are not shown.
     n_more_facts: usize,
     pub(super) superseded_by: Option<String>,
+    /// Whether it is an episode that states what is deleted, and nothing else.
+    pub(super) states_deleted: bool,
     /// Nodes that took its place, or state what took the place of what it states.
     replaced_by: Vec<NodeKey>,
 }
@@ -93,7 +95,17 @@ impl RecallItem {
         let score = (parts.fused * parts.quality).clamp(0.0, 1.0);
         let (facts, n_more_facts, superseded_by) = (Vec::new(), 0, None);
         let replaced_by = Vec::new();
-        RecallItem { row, score, parts, why, facts, n_more_facts, superseded_by, replaced_by }
+        RecallItem {
+            row,
+            score,
+            parts,
+            why,
+            facts,
+            n_more_facts,
+            superseded_by,
+            states_deleted: false,
+            replaced_by,
+        }
     }
 
     /// Returns whether it is, or shows, a node that took the place of another item.
@@ -118,8 +130,10 @@ impl RecallItem {
             "score": rounded(self.score),
             "why": self.why.text(),
         });
-        for state in ["deleted", "archived"].into_iter().filter(|it| row.has(it)) {
-            shown[state] = true.into();
+        for state in ["deleted", "archived"] {
+            if row.has(state) || state == "deleted" && self.states_deleted {
+                shown[state] = true.into();
+            }
         }
         if let Some(at) = row.time("at") {
             shown["at"] = at.to_second().into();

@@ -7,7 +7,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    EDGES_MAX, all_of, deleted_of, entity_name, last_written, mentioned, n_mentions, unknown,
+    EDGES_MAX, all_of, deleted_of, entity_name, last_written, mentioned, n_mentions,
+    n_mentions_among, unknown,
 };
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::recall::{
@@ -166,7 +167,7 @@ pub(crate) fn entity_record(reader: &Reader, text: &str) -> KnowledgeResult<Valu
     let mut relations = Vec::new();
     let out = reader.typed_edges_from(&[row.key], EDGES_MAX)?;
     let back = reader.typed_edges_to(&[row.key], EDGES_MAX)?;
-    let n_mentions = n_mentions(reader, &[row.key])?;
+    let n_mentions = n_mentions_among(reader, &back)?;
     record["mention_count"] = n_mentions.get(&row.key).copied().unwrap_or(0).into();
     for (edges, direction) in [(out, "outgoing"), (back, "incoming")] {
         let other = |it: &TypedEdge| if direction == "outgoing" { it.target } else { it.source };

@@ -343,3 +343,76 @@ fn values_that_contradict_are_a_conflict_however_they_come() {
     said.apply(json!([{"op": "dismiss", "id": open["conflicts"][0]["id"]}]));
     assert_eq!(conflicts(&said.carried()), [], "what was dismissed stays so");
 }
+
+#[test]
+fn an_import_finds_contradictions_however_large_a_cluster_is() {
+    let case = Case::new();
+    let fact = |nth: usize, text: String| {
+        json!({"id": format!("f{nth}"), "cluster_id": "c", "statement": text,
+            "entity_ids": "[\"tool:plant\"]", "valid_from": "2026-01-01T00:00:00"})
+    };
+    let mut facts = vec![fact(0, "The first boiler holds 30 litres.".to_owned())];
+    facts.extend(
+        (1..900).map(|nth| fact(nth, format!("Valve number{nth}x has colour{nth}y {nth}."))),
+    );
+    facts.push(fact(900, "The first boiler holds 45 litres.".to_owned()));
+    let cluster = json!({"id": "c", "title": "Plant", "summary": "Facts of the plant.",
+        "concept_type": "fact_cluster", "entity_ids": ["tool:plant"]});
+    let export = json!({"version": 4, "records": {"concepts": [{"id": "c", "data": cluster}],
+        "facts": facts, "episodes": []}});
+    let report = case.import(&export.to_string());
+    assert_eq!((report.added["facts"], report.refused.len()), (901, 0));
+    let conflicts = case.memory.read(|it| conflicts_document(it, ("open", START), 9)).unwrap();
+    let conflicts = conflicts["conflicts"].as_array().unwrap();
+    assert_eq!(conflicts.len(), 1, "{conflicts:?}");
+    let mut told: Vec<&str> = conflicts[0]["facts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["text"].as_str().unwrap())
+        .collect();
+    told.sort_unstable();
+    assert_eq!(told, ["The first boiler holds 30 litres.", "The first boiler holds 45 litres."]);
+}
+
+#[test]
+fn an_import_takes_more_contradicting_values_than_one_conflict_holds() {
+    for attribute in [None, Some("depth")] {
+        let case = Case::new();
+        let fact = |nth: usize| {
+            json!({"id": format!("f{nth}"), "cluster_id": "c", "attribute": attribute,
+                "statement": format!("The queue depth is {nth} jobs."),
+                "entity_ids": "[\"tool:queue\"]", "valid_from": "2026-01-01T00:00:00"})
+        };
+        let facts: Vec<Value> = (1..=230).map(fact).collect();
+        let cluster = json!({"id": "c", "title": "Queue", "summary": "Facts of the queue.",
+            "concept_type": "fact_cluster", "entity_ids": ["tool:queue"]});
+        let export = json!({"version": 4, "records": {"concepts": [{"id": "c", "data": cluster}],
+            "facts": facts, "episodes": []}});
+        let report = case.import(&export.to_string());
+        assert_eq!((report.added["facts"], report.refused.len()), (230, 0));
+        let carried = case.carried();
+        let n_open = |case: &Case| {
+            let open = case.memory.read(|it| conflicts_document(it, ("open", START), 99)).unwrap();
+            open["conflicts"].as_array().unwrap().len()
+        };
+        assert_eq!(n_open(&carried), n_open(&case));
+    }
+}
+
+#[test]
+fn an_export_counts_conflicts_as_its_import_does() {
+    let case = Case::new();
+    for nth in 1..=3 {
+        case.remember(json!({"content": format!("The limit is {nth} MB."), "kind": "fact",
+            "subject": "api", "attribute": "limit"}));
+    }
+    let mut export = Vec::new();
+    let counts = case.memory.read(|it| export_remind(it, &mut export)).unwrap().unwrap();
+    let report = Case::new().import(&String::from_utf8(export).unwrap());
+    assert_eq!((counts.n_conflicts, report.added["conflicts"]), (1, 1));
+    assert_eq!((counts.n_facts, report.added["facts"]), (3, 3));
+    assert_eq!((counts.n_episodes, report.added["episodes"]), (3, 3));
+    assert_eq!((counts.n_concepts, report.added["concepts"]), (1, 1));
+    assert_eq!((counts.n_entities, report.added["entities"]), (1, 1));
+}

@@ -108,3 +108,58 @@ fn a_heading_that_is_forgotten_takes_the_facts_below_it_along_and_releases_the_r
     assert!(!case.tree().contains("bears"), "{}", case.tree());
     crate::maintenance::doctor::assert_healthy(&case.folder.path().join("memory.db"));
 }
+
+#[test]
+fn an_episode_whose_fact_is_deleted_says_so_in_searches_and_recalls() {
+    let case = Case::new();
+    let said = case.remember(limit(10))["results"][0].clone();
+    case.apply(json!([{"op": "delete", "id": said["fact"]}]));
+    let found = case.memory.search("call limit", Some(500)).unwrap().text;
+    assert!(found.contains("[episode deleted] The call limit is 10 MB."), "{found}");
+    let asked = json!({"query": "call limit", "include": ["deleted"]});
+    let recalled = case.recall(asked);
+    let episode = recalled["items"].as_array().unwrap().iter().find(|it| it["id"] == said["id"]);
+    assert!(episode.is_none_or(|it| it["deleted"] == true), "{recalled}");
+    assert_eq!(case.titles(json!({"query": "call limit"})), [""; 0]);
+    case.apply(json!([{"op": "restore", "id": said["fact"]}]));
+    let found = case.memory.search("call limit", Some(500)).unwrap().text;
+    assert!(found.contains("[episode] The call limit is 10 MB."), "{found}");
+}
+
+#[test]
+fn an_episode_is_hidden_with_its_fact_that_is_forgotten() {
+    let case = Case::new();
+    let said = case.remember(limit(10))["results"][0].clone();
+    let told = json!({"content": "The call limit was raised.", "entities": ["api"]});
+    let beside = case.remember(told)["results"][0].clone();
+    let forgot = case.memory.forget(said["fact"].as_str().unwrap(), ForgetChildrenMode::Strict);
+    forgot.unwrap();
+    let episode = said["id"].as_str().unwrap();
+    assert_eq!(case.field(episode, "deleted"), true);
+    assert_eq!(case.field(beside["id"].as_str().unwrap(), "deleted"), Value::Null);
+    assert!(!case.memory.search("call limit", Some(500)).unwrap().text.contains("10 MB"));
+    let asked = json!({"query": "call limit", "include": ["deleted"]});
+    let recalled = case.recall(asked);
+    let items = recalled["items"].as_array().unwrap();
+    assert!(items.iter().any(|it| it["id"] == episode && it["deleted"] == true), "{recalled}");
+    // What is undone is as it was, and what is said again is kept again.
+    case.memory.rollback(2, false).unwrap();
+    assert_eq!(case.field(episode, "deleted"), Value::Null);
+    case.memory.rollback(3, false).unwrap();
+    let again = case.remember(limit(10))["results"][0].clone();
+    assert_ne!((&again["id"], &again["created"]), (&said["id"], &json!(false)));
+    crate::maintenance::doctor::assert_healthy(&case.folder.path().join("memory.db"));
+}
+
+#[test]
+fn episodes_are_hidden_with_a_cluster_that_is_forgotten() {
+    let case = Case::new();
+    let said = case.remember(limit(10))["results"][0].clone();
+    let cluster = case.cluster_of("The call limit is 10 MB.");
+    case.memory.forget(&cluster, ForgetChildrenMode::Cascade).unwrap();
+    assert_eq!(case.field(said["id"].as_str().unwrap(), "deleted"), true);
+    let said = case.remember(limit(20))["results"][0].clone();
+    let cluster = case.cluster_of("The call limit is 20 MB.");
+    case.memory.purge(&cluster, crate::model::tree::NodeType::Concept).unwrap();
+    assert_eq!(case.field(said["id"].as_str().unwrap(), "deleted"), true);
+}

@@ -335,3 +335,45 @@ fn a_conflict_that_somebody_opened_between_subjects_is_joined_by_no_other_statem
     assert_eq!(case.field(&gateway, "superseded_by"), Value::Null);
     case.check_settled(&by_hand, Some(&gateway), &[&gateway]);
 }
+
+/// A conflict has as many statements as a node has edges; a value more is none too many.
+#[test]
+fn any_number_of_values_is_kept_though_conflicts_are_bounded() {
+    let case = Case::new();
+    let value = |nth: usize, attribute: Option<&str>| {
+        json!({"content": format!("The queue depth is {nth} jobs."), "kind": "fact",
+            "subject": "queue", "attribute": attribute})
+    };
+    for attribute in [Some("depth"), None] {
+        let case = Case::new();
+        let mut facts = Vec::new();
+        for nth in 0..4 {
+            let items: Vec<Value> = (1..=60).map(|it| value(60 * nth + it, attribute)).collect();
+            let answer = case.remember(json!({"items": items}));
+            for result in answer["results"].as_array().unwrap() {
+                let is_first = facts.is_empty();
+                assert_eq!(result["conflict"].is_null(), is_first, "{result}");
+                facts.push(result["fact"].as_str().unwrap().to_owned());
+            }
+        }
+        let conflicts = case.memory.read(|it| conflicts_document(it, ("open", START), 9)).unwrap();
+        let conflicts = conflicts["conflicts"].as_array().unwrap();
+        let disputed = |id: &String| {
+            let is_in =
+                |it: &Value| it["facts"].as_array().unwrap().iter().any(|it| it["id"] == *id);
+            conflicts.iter().any(is_in)
+        };
+        assert!(facts.iter().all(disputed), "each value is disputed");
+        assert_eq!(conflicts.len(), 2);
+    }
+    case.remember(value(0, Some("depth")));
+    let items: Vec<Value> = (1..=100).map(|it| value(it, Some("depth"))).collect();
+    for part in items.chunks(50) {
+        case.remember(json!({"items": part}));
+    }
+    let mut right = value(900, Some("depth"));
+    right["supersede"] = true.into();
+    case.remember(right);
+    let conflicts = case.memory.read(|it| conflicts_document(it, ("open", START), 9)).unwrap();
+    assert_eq!(conflicts["conflicts"], json!([]));
+}

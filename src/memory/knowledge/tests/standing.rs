@@ -1,7 +1,7 @@
 //! Tests of nodes that stand for others: merged, restored, forgotten with what belongs to them.
 
 use super::*;
-use crate::memory::ForgetChildrenMode;
+use crate::memory::{ForgetChildrenMode, WriteMode};
 
 #[test]
 fn what_was_merged_into_another_node_is_changed_by_the_name_of_that_one() {
@@ -105,4 +105,32 @@ fn parts_of_a_split_cluster_stay_beside_each_other() {
     case.apply(json!([{"op": "restore", "id": part}]));
     assert_eq!(case.cluster_of("It has 10."), part);
     assert_eq!(case.field(&part, "merged_into"), Value::Null);
+}
+
+#[test]
+fn what_is_deleted_or_merged_is_written_by_no_tool() {
+    let case = Case::new();
+    let done = case.apply(json!([
+        {"op": "concept", "as": "a", "title": "A", "summary": "One."},
+        {"op": "concept", "as": "b", "title": "B", "summary": "Two."},
+        {"op": "concept", "as": "c", "title": "C", "summary": "Three."},
+        {"op": "merge", "from": ["$a"], "into": "$b"},
+        {"op": "delete", "id": "$c"},
+    ]));
+    let [a, b, c] = [0, 1, 2].map(|nth| id(&done, nth));
+    let merged = format!("names `{a}`, which was merged into `{b}`; name that");
+    let deleted = format!("names `{c}`, which is deleted; `restore` brings it back");
+    for (gone, why) in [(&a, merged), (&c, deleted)] {
+        let before = case.tree();
+        for mode in [WriteMode::Auto, WriteMode::Append, WriteMode::Replace] {
+            let error = case.memory.write("Other.", Some(gone), mode).unwrap_err();
+            assert_eq!(error.to_string(), format!("`anchor` {why}"));
+        }
+        let error = case.memory.summarize(gone, "Other.", None).unwrap_err();
+        assert_eq!(error.to_string(), format!("`node_id` {why}"));
+        assert_eq!(case.error(json!([{"op": "pin", "id": gone}])), format!("`id` {why}"));
+        assert_eq!(case.tree(), before);
+    }
+    case.memory.write("Other.", Some(&b), WriteMode::Replace).unwrap();
+    assert!(case.memory.fetch(&b, None).unwrap().text.contains("Other."));
 }
