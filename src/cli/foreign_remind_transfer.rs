@@ -12,9 +12,10 @@ use crate::memory::knowledge::{ExportCounts, KnowledgeImportReport, export_remin
 use crate::store::reader::Reader;
 
 /// The kinds that an import counts, in the order in which they are told.
-const COUNTED: [(&str, &str); 7] = [
+const COUNTED: [(&str, &str); 8] = [
     ("episodes", "episode"),
     ("concepts", "concept"),
+    ("merged concepts", "merged concept"),
     ("facts", "fact"),
     ("topics", "topic"),
     ("entities", "entity"),
@@ -107,12 +108,22 @@ pub(super) fn export(
     let draft = AtomicFile::of(dest, if_there)?;
     let counts = written(&mut BufWriter::new(draft.file()?))?;
     draft.publish()?;
-    let ExportCounts { n_episodes, n_concepts, n_facts, n_entities, .. } = counts;
-    let n_conflicts = counts.n_conflicts;
+    let ExportCounts {
+        n_episodes,
+        n_concepts,
+        n_merged_concepts,
+        n_facts,
+        n_topics,
+        n_entities,
+        n_conflicts,
+        ..
+    } = counts;
     let numbers = BTreeMap::from([
         ("episodes", n_episodes),
         ("concepts", n_concepts),
+        ("merged concepts", n_merged_concepts),
         ("facts", n_facts),
+        ("topics", n_topics),
         ("entities", n_entities),
         ("conflicts", n_conflicts),
     ]);

@@ -13,6 +13,9 @@ use crate::model::value_coercion;
 
 pub(super) type KnowledgeResult<T> = Result<T, MemoryError>;
 
+/// An object of a list, after the path at which a caller wrote it.
+pub(super) type PlacedObject = (String, Map<String, Value>);
+
 /// Returns the JSON of a request with sorted keys, in whatever order they were written.
 pub(super) fn canonical_text(args: &Map<String, Value>) -> String {
     fields::rewritten(Value::Object(args.clone()), &mut str::to_owned).to_string()
@@ -120,7 +123,7 @@ impl<'a> ArgumentObject<'a> {
         &self,
         name: &str,
         n_max: usize,
-    ) -> KnowledgeResult<Option<Vec<(String, Map<String, Value>)>>> {
+    ) -> KnowledgeResult<Option<Vec<PlacedObject>>> {
         let Some(value) = self.value_of_no_text(name) else { return Ok(None) };
         let refuse = || self.refuse(name, "must be a list of objects");
         let given_as_text = value_coercion::list_of_text(value);

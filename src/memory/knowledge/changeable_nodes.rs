@@ -28,5 +28,8 @@ pub(crate) fn why_not_written(
     batch: &Batch<'_>,
     node: &NodeRecord,
 ) -> KnowledgeResult<Option<String>> {
-    why_not_changed(batch, &StoredKnowledgeNode::of(node.clone())?)
+    match node.attributes.fields() {
+        Some(_) => why_not_changed(batch, &StoredKnowledgeNode::of(node.clone())?),
+        None => Ok(None),
+    }
 }

@@ -28,7 +28,9 @@ use record_ids::{RecordIds, rows};
 pub(crate) struct ExportCounts {
     pub(crate) n_episodes: usize,
     pub(crate) n_concepts: usize,
+    pub(crate) n_merged_concepts: usize,
     pub(crate) n_facts: usize,
+    pub(crate) n_topics: usize,
     pub(crate) n_entities: usize,
     /// Conflicts, not the pairs of facts that they are written as.
     pub(crate) n_conflicts: usize,
@@ -61,7 +63,9 @@ pub(crate) fn export_remind(
     let counts = ExportCounts {
         n_episodes: episodes.len(),
         n_concepts: concepts.len(),
+        n_merged_concepts: merged.len(),
         n_facts: facts.len(),
+        n_topics: topics.len(),
         n_entities: entities.len(),
         n_conflicts,
         n_left_out: derived.n_left_out,

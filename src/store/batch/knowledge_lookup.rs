@@ -189,7 +189,9 @@ impl Batch<'_> {
              CROSS JOIN node ON node.key = found
              ORDER BY node.key",
         );
-        let Some(snapshot) = self.changed_snapshot() else { return Ok(Vec::new()) };
+        let Some(snapshot) = self.changed_snapshot().filter(|_| 0 < self.counts().removed) else {
+            return Ok(Vec::new());
+        };
         let params = params![snapshot, link_type, node_type.as_str()];
         self.records(&FIND, params, "look up typed edges")
     }

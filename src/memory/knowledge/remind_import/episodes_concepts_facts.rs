@@ -106,7 +106,7 @@ impl KnowledgeImporter<'_, '_, '_> {
     /// Keeps a concept that was merged into another one, as a redirect. A file in which it stands
     /// by itself does not bring it back.
     pub(super) fn merged_concept(&mut self, record: &RemindRecord) -> Result<(), MemoryError> {
-        let (list, node_type) = ("concepts", NodeType::Concept);
+        let (list, node_type) = ("merged concepts", NodeType::Concept);
         let into = record.text("merged_into").and_then(|it| self.ids.get(it)).copied();
         let (Some(origin), Some(into)) = (record.text("id"), into) else {
             self.leave_out("concepts that were merged into what is not there");
@@ -118,6 +118,8 @@ impl KnowledgeImporter<'_, '_, '_> {
             self.claimed.insert(here.id());
             if !here.has("merged_into") {
                 self.keep(list, origin, "it was merged into another one there; it is kept");
+            } else {
+                self.count(list, false);
             }
             return Ok(());
         }

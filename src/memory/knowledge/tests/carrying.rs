@@ -407,12 +407,19 @@ fn an_export_counts_conflicts_as_its_import_does() {
         case.remember(json!({"content": format!("The limit is {nth} MB."), "kind": "fact",
             "subject": "api", "attribute": "limit"}));
     }
+    case.apply(json!([
+        {"op": "concept", "as": "a", "title": "A", "summary": "One.", "topic": "Limits"},
+        {"op": "concept", "as": "b", "title": "B", "summary": "Two."},
+        {"op": "merge", "from": ["$b"], "into": "$a"},
+    ]));
     let mut export = Vec::new();
     let counts = case.memory.read(|it| export_remind(it, &mut export)).unwrap().unwrap();
     let report = Case::new().import(&String::from_utf8(export).unwrap());
     assert_eq!((counts.n_conflicts, report.added["conflicts"]), (1, 1));
     assert_eq!((counts.n_facts, report.added["facts"]), (3, 3));
     assert_eq!((counts.n_episodes, report.added["episodes"]), (3, 3));
-    assert_eq!((counts.n_concepts, report.added["concepts"]), (1, 1));
+    assert_eq!((counts.n_concepts, report.added["concepts"]), (2, 2));
+    assert_eq!((counts.n_merged_concepts, report.added["merged concepts"]), (1, 1));
+    assert_eq!((counts.n_topics, report.added["topics"]), (1, 1));
     assert_eq!((counts.n_entities, report.added["entities"]), (1, 1));
 }
