@@ -67,7 +67,7 @@ pub(crate) use net_changes::unknown_snapshot;
 pub(crate) use no_hits::{is_no_answer, tells_more};
 pub(crate) use prompt_hits::{PromptQuery, prompt_hits};
 pub(crate) use query_dispatch::{Query, answer};
-pub(crate) use query_parser::{QuestionTermRole, Term, parse_query};
+pub(crate) use query_parser::{QuestionTermRole, Term, TermUnit, parse_query};
 pub(crate) use related::{Direction, RelatedQuery};
 pub(crate) use replacement_order::{descending, replacements_first};
 pub(crate) use search::{HitDetail, SearchQuery};

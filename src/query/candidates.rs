@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 use super::Error;
 use super::bm25::{self, QueryTerm};
-use super::query_parser::{QuestionTermRole, Term};
+use super::query_parser::{QuestionTermRole, Term, TermUnit};
 use super::stems_for_ranking::{StemHash, StemmedText};
 use crate::store::NodeKey;
 use crate::store::reader::{MatchAgeOrder, MatchedNode, NodeFilter, NodeTextStart, Reader};
@@ -336,16 +336,20 @@ impl CandidateSearch<'_> {
         terms.map(|(_, term)| term.text.as_str()).collect::<Vec<_>>().join(" OR ")
     }
 
-    /// Returns the weight of each term, 1 for a word that one node alone has. A phrase has none,
-    /// since its words are terms, too; nor has an absent word that only asks.
+    /// Returns the weight of each term, 1 for a word that one node alone has. Words side by side
+    /// have none where each is a term, too; nor has an absent word that only asks.
     fn weights(&self, rarities: &[f64], absent: TermSet) -> Vec<f64> {
         let of_one = (1.0 + (self.n_born as f64 - 1.0).max(0.0) / 1.5).ln().max(f64::MIN_POSITIVE);
-        let is_phrase = |it: &Term| it.words.is_empty() && it.text.starts_with('"');
-        let is_only = self.terms.iter().all(is_phrase);
+        let is_only = self.terms.iter().all(|it| it.unit == TermUnit::Adjacency);
         let weight = |(nth, (term, rarity)): (usize, (&Term, &f64))| {
-            let is_phrase_of_words = is_phrase(term) && !is_only;
-            let is_left_out = is_phrase_of_words || absent & (1 << nth) != 0 && term.is_asking();
-            if is_left_out { 0.0 } else { (rarity / of_one).min(1.0) }
+            let n_words = match term.unit {
+                TermUnit::Adjacency if !is_only => 0,
+                TermUnit::Phrase { n_words } => n_words,
+                TermUnit::Word | TermUnit::Adjacency => 1,
+            };
+            let is_left_out = absent & (1 << nth) != 0 && term.is_asking();
+            let of_word = if is_left_out { 0.0 } else { (rarity / of_one).min(1.0) };
+            f64::from(n_words) * of_word
         };
         self.terms.iter().zip(rarities).enumerate().map(weight).collect()
     }

@@ -10,7 +10,7 @@ use super::Error;
 use super::asked_dates::{AskedDate, DateWording};
 use super::date_forms::{date_forms, phrase_of_dotted};
 use super::document_dates::{DaySpan, told_days};
-use super::query_parser::{QuestionTermRole, TERMS_MAX, Term};
+use super::query_parser::{QuestionTermRole, TERMS_MAX, Term, TermUnit};
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{
@@ -76,7 +76,7 @@ pub(super) fn replace_dates(
         };
         terms.truncate(TERMS_MAX - 1);
         let role = QuestionTermRole::Date;
-        terms.push(Term { text, words, role, is_name: false });
+        terms.push(Term { text, words, role, unit: TermUnit::Word, is_name: false });
     }
     nodes.sort_unstable();
     nodes.dedup();

@@ -46,7 +46,8 @@ pub(super) fn nearest_words(
     let dates = asked_dates(query, now);
     let mut nearest: Vec<String> = Vec::new();
     let mut n_unknown = 0;
-    for term in query_parser::parse_query(query).terms {
+    // The words of a phrase may stand apart.
+    for term in query_parser::parse_query(&query.replace('"', " ")).terms {
         let Some(typed) = term.words.first().filter(|_| term.role == QuestionTermRole::Subject)
         else {
             continue;

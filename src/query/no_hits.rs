@@ -3,9 +3,11 @@
 use serde_json::json;
 
 use super::nearest_spellings::nearest_words;
-use super::{Answer, Error, NO_ANSWER, NO_RESULTS, SearchQuery, budget_enforcement};
+use super::{
+    Answer, Error, NO_ANSWER, NO_RESULTS, SearchQuery, budget_enforcement, candidates, query_parser,
+};
 use crate::model::clock::Millis;
-use crate::store::reader::{PopulationState, Reader};
+use crate::store::reader::{NodeFilter, PopulationState, Reader};
 
 /// Returns whether the text of a search says that nothing was found.
 pub(crate) fn is_no_answer(text: &str) -> bool {
@@ -65,7 +67,8 @@ pub(super) fn explain(
     };
     let asked = query.query.to_lowercase();
     let are_asked = |words: &[String]| words.iter().all(|it| asked.contains(&it.to_lowercase()));
-    let advice = match is_narrow && !nearest.is_empty() && are_asked(&nearest) {
+    let are_words_there = is_narrow && !nearest.is_empty() && are_asked(&nearest);
+    let advice = match are_words_there && is_matched(reader, query.query)? {
         true => {
             nearest.clear();
             "no node that meets the conditions has these words; leave one out"
@@ -87,4 +90,18 @@ pub(super) fn explain(
         facts.insert("reason".to_owned(), json!(advice));
     }
     Ok(answer)
+}
+
+/// Returns whether a node matches a query, whatever the conditions.
+fn is_matched(reader: &Reader, query: &str) -> Result<bool, Error> {
+    let parsed = query_parser::parse_query(query);
+    let of_expression = match &parsed.expression {
+        Some(text) => candidates::match_expression(reader, text, NodeFilter::default(), 1)?,
+        None => None,
+    };
+    let matches = match of_expression {
+        Some(matches) => matches,
+        None => candidates::match_words(reader, &parsed.terms, NodeFilter::default(), 1)?,
+    };
+    Ok(!matches.is_empty())
 }

@@ -40,6 +40,8 @@ const SENTENCE_CHARS: usize = 5;
 /// Bigrams of such a run.
 const PAIRS_MAX: usize = 16;
 
+/// Words that a phrase counts as at most.
+const PHRASE_WORDS_MAX: usize = 3;
 /// Terms of related words and of kinds; further ones are ignored.
 const RELATED_MAX: usize = 16;
 /// Bytes between the braces of a column filter.
@@ -69,6 +71,7 @@ pub(crate) struct Term {
     /// The words that the term is, if it is a single whole one, in any of its forms.
     pub(crate) words: Vec<String>,
     pub(crate) role: QuestionTermRole,
+    pub(crate) unit: TermUnit,
     /// Whether it is written as a name: with a capital, behind a word that has none.
     pub(crate) is_name: bool,
 }
@@ -89,6 +92,18 @@ pub(crate) enum QuestionTermRole {
     Kind {
         of: usize,
     },
+}
+
+/// What a term is, by which it counts as more or fewer words of its question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TermUnit {
+    /// A word in any of its forms, several words of which one is enough, or a beginning of words.
+    Word,
+    /// Words side by side that are no terms: those in quotes, or parts of one character, as in
+    /// `3.9`. It counts as its words that tell something.
+    Phrase { n_words: u32 },
+    /// Words side by side that are terms, too.
+    Adjacency,
 }
 
 /// Parses a query.
@@ -148,7 +163,7 @@ impl Term {
             [text] => text.clone(),
             several => format!("({})", several.join(" OR ")),
         };
-        Some(Term { text, words, role, is_name: false })
+        Some(Term { text, words, role, unit: TermUnit::Word, is_name: false })
     }
 }
 
@@ -253,20 +268,24 @@ struct TermCollector {
 
 impl TermCollector {
     fn add_phrase(&mut self, text: &str) {
+        let segments = || spaceless_script_bigrams::segments(text).take(TERMS_MAX);
+        let is_telling = |it: &ScriptRun<'_>| !is_function_word(&it.text.to_lowercase());
+        let n_words = segments().filter(is_telling).count().clamp(1, PHRASE_WORDS_MAX) as u32;
         if let Some(term) = all_of(text, false) {
-            self.push(term, true);
+            self.push(term, TermUnit::Phrase { n_words }, true);
         }
-        for segment in spaceless_script_bigrams::segments(text).take(TERMS_MAX) {
-            self.mark(segment.text);
-        }
+        segments().for_each(|it| self.mark(it.text));
     }
 
     fn add_word(&mut self, text: &str, is_prefix: bool) {
         let segments: Vec<ScriptRun<'_>> =
             spaceless_script_bigrams::segments(text).take(TERMS_MAX).collect();
         let n_spaced = segments.iter().filter(|it| it.script == ScriptSpacing::Spaced).count();
-        for phrase in phrases(&segments) {
-            self.push(phrase, true);
+        let is_contraction = text.trim_matches(['\'', '’']).contains(['\'', '’']);
+        for (phrase, has_crumb) in phrases(&segments) {
+            let is_own = has_crumb && !is_contraction;
+            let unit = if is_own { TermUnit::Phrase { n_words: 1 } } else { TermUnit::Adjacency };
+            self.push(phrase, unit, true);
         }
         for (at, segment) in segments.iter().enumerate() {
             let lower = segment.text.to_lowercase();
@@ -283,7 +302,7 @@ impl TermCollector {
                     let text = quoted(segment.text, is_prefix);
                     match text.ends_with('"') {
                         true => self.push_word(text, &lower, is_content),
-                        false => self.push(text, is_content),
+                        false => self.push(text, TermUnit::Word, is_content),
                     }
                     if is_content {
                         self.mark(segment.text);
@@ -296,21 +315,19 @@ impl TermCollector {
 
     fn add_run(&mut self, run: &str) {
         if let Some(pattern) = spaceless_script_bigrams::fts_pattern(run) {
-            self.push(format!("grams : {pattern}"), true);
+            self.push(format!("grams : {pattern}"), TermUnit::Word, true);
         }
         if run.chars().nth(SENTENCE_CHARS - 1).is_some() {
             for pair in spaceless_script_bigrams::bigrams_of_run(run, PAIRS_MAX) {
-                self.push(format!("grams : \"{pair}\""), true);
+                self.push(format!("grams : \"{pair}\""), TermUnit::Word, true);
                 self.mark(&pair);
             }
         }
     }
 
-    fn push(&mut self, text: String, is_content: bool) {
-        self.push_term(
-            Term { text, words: Vec::new(), role: QuestionTermRole::Subject, is_name: false },
-            is_content,
-        );
+    fn push(&mut self, text: String, unit: TermUnit, is_content: bool) {
+        let (words, role) = (Vec::new(), QuestionTermRole::Subject);
+        self.push_term(Term { text, words, role, unit, is_name: false }, is_content);
     }
 
     /// Adds a word with its other forms, and the plain one of one with accents.
@@ -325,7 +342,7 @@ impl TermCollector {
         words.extend(plain_word(lower));
         words.extend(other_forms(lower).into_iter().map(str::to_owned));
         let term = match words.len() {
-            1 => Some(Term { text, words, role, is_name: false }),
+            1 => Some(Term { text, words, role, unit: TermUnit::Word, is_name: false }),
             _ => Term::of_words(words, role),
         };
         if let Some(term) = term {
@@ -353,27 +370,22 @@ impl TermCollector {
     }
 }
 
-/// Returns the phrases in a word of several parts: `rate-limit`, `api.v2`. Function words and
-/// single letters alone make none.
-fn phrases(segments: &[ScriptRun<'_>]) -> Vec<String> {
+/// Returns the phrases in a word of several parts, `rate-limit` or `api.v2`, and whether a part of
+/// each is a single character, which is no term. Function words and single letters alone make none.
+fn phrases(segments: &[ScriptRun<'_>]) -> Vec<(String, bool)> {
+    let is_crumb = |part: &ScriptRun<'_>| part.text.chars().nth(1).is_none();
+    let is_telling =
+        |part: &ScriptRun<'_>| !is_crumb(part) && !is_function_word(&part.text.to_lowercase());
     segments
         .chunk_by(|a, b| a.script == ScriptSpacing::Spaced && b.script == ScriptSpacing::Spaced)
         .filter(|parts| {
-            let is_telling = |part: &&ScriptRun<'_>| {
-                part.text.chars().nth(1).is_some() && !is_function_word(&part.text.to_lowercase())
-            };
-            1 < parts.len() && (parts.iter().any(|it| is_telling(&it)) || is_all_letters(parts))
+            1 < parts.len() && (parts.iter().any(is_telling) || parts.iter().all(is_crumb))
         })
         .map(|parts| {
             let words: Vec<&str> = parts.iter().map(|it| head(it.text)).collect();
-            format!("\"{}\"", words.join(" "))
+            (format!("\"{}\"", words.join(" ")), parts.iter().any(is_crumb))
         })
         .collect()
-}
-
-/// Returns whether all parts are single letters (`a/b`, `i/o`), unlike a contraction's.
-fn is_all_letters(parts: &[ScriptRun<'_>]) -> bool {
-    parts.iter().all(|it| it.text.chars().nth(1).is_none())
 }
 
 /// Returns an expression for all of `text` at once: the words as one phrase, and each run. `None`

@@ -145,3 +145,33 @@ fn a_query_of_a_megabyte_is_bounded() {
 fn the_list_of_function_words_ascends() {
     assert!(FUNCTION_WORDS.is_sorted());
 }
+
+/// Returns the terms that count, with the number of words that they count as.
+fn counted(query: &str) -> Vec<(String, u32)> {
+    let n_words = |it: &Term| match it.unit {
+        TermUnit::Phrase { n_words } => n_words,
+        TermUnit::Word => 1,
+        TermUnit::Adjacency => 0,
+    };
+    let terms = parse_query(query).terms.into_iter();
+    terms.map(|it| (it.text.replace('"', ""), n_words(&it))).filter(|it| 0 < it.1).collect()
+}
+
+#[test]
+fn a_phrase_counts_as_its_words_unless_they_are_terms() {
+    let check = |query: &str, terms: &[(&str, u32)]| {
+        let found = counted(query);
+        let found: Vec<(&str, u32)> = found.iter().map(|it| (it.0.as_str(), it.1)).collect();
+        assert_eq!(found, terms, "{query}");
+    };
+    check("\"grey whale\" zebra", &[("grey whale", 2), ("zebra", 1)]);
+    check("\"the grey whale of the north sea\"", &[("the grey whale of the north sea", 3)]);
+    check("\"Bluebird\"", &[("Bluebird", 1)]);
+    check("\"to be or not to be\"", &[("to be or not to be", 1)]);
+    check("zebr* sea", &[("zebr*", 1), ("sea", 1)]);
+    check("rate-limit", &[("rate", 1), ("limit", 1)]);
+    check("python 3.9", &[("python", 1), ("3 9", 1)]);
+    check("plan-b 3.12", &[("plan b", 1), ("plan", 1), ("3 12", 1), ("12", 1)]);
+    check("Ana's boat isn't blue", &[("Ana", 1), ("boat", 1), ("isn", 1), ("blue", 1)]);
+    check("'3.9'", &[("3 9", 1)]);
+}

@@ -83,3 +83,63 @@ fn words_of_texts_beside_each_other_add_up() {
     let [near, apart] = [talk(""), talk(far)].map(|it| best_relevance(&it, question));
     assert!(apart < near, "{apart}, {near}");
 }
+
+const STACK: &str = "
+= stack.md
+heading Stack
+  text The error was connection reset by peer, after the upgrade.
+  text The grey whale was seen, said Bluebird.
+  text Python 2.7 support ended.
+  text The release went out.
+= euros.md
+heading Euros
+  text Four thousand.
+= kitchen.md
+heading Kitchen
+  text White.
+";
+
+/// Returns the relevance of the best hit about the stack.
+fn stacked(question: &str) -> f64 {
+    best_relevance(STACK, question)
+}
+
+#[test]
+fn a_phrase_that_a_text_has_counts_as_its_words() {
+    for [phrase, words] in [
+        ["\"connection reset by peer\" nginx", "connection reset peer nginx"],
+        ["nginx \"connection reset by peer\" staging", "nginx connection reset peer staging"],
+        ["Who owns \"Bluebird\"?", "who owns bluebird?"],
+        ["\"Bluebird\" deadline", "bluebird deadline"],
+        ["Blueb* deadline", "bluebird deadline"],
+        ["why connec* nginx staging", "why connection nginx staging"],
+    ] {
+        assert!((stacked(phrase) - stacked(words)).abs() < 0.02, "{phrase}");
+        assert!(0.2 < stacked(phrase), "{phrase}");
+    }
+}
+
+#[test]
+fn a_phrase_that_no_text_has_lowers_relevance() {
+    for question in ["\"purple whale\" release", "zebr* release", "release 9.8.7", "release plan-b"]
+    {
+        let relevance = stacked(question);
+        assert!((0.1..0.6).contains(&relevance), "{question} {relevance}");
+    }
+    assert!(stacked("Is Python 3.9 support there?") < 0.7);
+    assert_eq!(stacked("Is Python 2.7 support there?"), 1.0);
+}
+
+#[test]
+fn the_words_of_a_phrase_that_nothing_has_are_named() {
+    let reader = TestDatabaseBuilder::of(STACK);
+    let narrow = NodeFilter { node_type: Some(NodeType::Heading), ..NodeFilter::default() };
+    for filter in [NodeFilter::default(), narrow] {
+        check(
+            &reader,
+            &SearchQuery { filter, ..label("\"kitchen euros\"") },
+            None,
+            expect!["nothing here answers that; nearest words: kitchen, euros"],
+        );
+    }
+}

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::model::tree::NodeType;
-use crate::query::{QuestionTermRole, Term, parse_query};
+use crate::query::{QuestionTermRole, Term, TermUnit, parse_query};
 use crate::store::reader::{ArchivedVisibility, MatchAgeOrder, NodeFilter, Reader};
 use crate::store::{NodeKey, StoreError};
 
@@ -67,10 +67,10 @@ impl QuestionTerms {
         text: &str,
     ) -> Result<(QuestionTerms, LexicalMatches), StoreError> {
         let parsed = parse_query(text);
-        let is_phrase = |it: &Term| it.words.is_empty() && it.text.starts_with('"');
-        let is_only = parsed.terms.iter().all(is_phrase);
+        let is_whole = |it: &Term| it.unit != TermUnit::Adjacency;
+        let is_only = !parsed.terms.iter().any(is_whole);
         let is_own = |it: &Term| !matches!(it.role, QuestionTermRole::Related { .. });
-        let is_asked = |it: &Term| is_own(it) && (is_only || !is_phrase(it));
+        let is_asked = |it: &Term| is_own(it) && (is_only || is_whole(it));
         let terms: Vec<Term> = parsed.terms.into_iter().filter(is_asked).collect();
         let mut question = QuestionTerms { terms, marks: parsed.marks, shares: Vec::new() };
         let sets = question.sets(reader)?;
