@@ -42,6 +42,7 @@ mod replacement_order;
 mod search;
 mod sibling_relevance_boost;
 mod snapshot_text_diff;
+mod spaceless_runs;
 mod speakers;
 mod stats;
 mod stems_for_ranking;
@@ -72,6 +73,7 @@ pub(crate) use related::{Direction, RelatedQuery};
 pub(crate) use replacement_order::{descending, replacements_first};
 pub(crate) use search::{HitDetail, SearchQuery};
 pub(crate) use snapshot_text_diff::DiffQuery;
+pub(crate) use spaceless_runs::whole_or_in_bigrams;
 pub(crate) use tree::TreeQuery;
 pub(crate) use vector_search::nearest_meeting;
 

@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use super::Error;
 use super::bm25::{self, QueryTerm};
 use super::query_parser::{QuestionTermRole, Term, TermUnit};
+use super::spaceless_runs::share_of_absent;
 use super::stems_for_ranking::{StemHash, StemmedText};
 use crate::store::NodeKey;
 use crate::store::reader::{MatchAgeOrder, MatchedNode, NodeFilter, NodeTextStart, Reader};
@@ -342,14 +343,15 @@ impl CandidateSearch<'_> {
         let of_one = (1.0 + (self.n_born as f64 - 1.0).max(0.0) / 1.5).ln().max(f64::MIN_POSITIVE);
         let is_only = self.terms.iter().all(|it| it.unit == TermUnit::Adjacency);
         let weight = |(nth, (term, rarity)): (usize, (&Term, &f64))| {
+            let is_absent = absent & (1 << nth) != 0;
             let n_words = match term.unit {
-                TermUnit::Adjacency if !is_only => 0,
-                TermUnit::Phrase { n_words } => n_words,
-                TermUnit::Word | TermUnit::Adjacency => 1,
+                TermUnit::Adjacency if !is_only => 0.0,
+                TermUnit::Phrase { n_words } => f64::from(n_words),
+                TermUnit::Bigram(pair) if is_absent => share_of_absent(pair, self.terms, absent),
+                _ if is_absent && term.is_asking() => 0.0,
+                _ => 1.0,
             };
-            let is_left_out = absent & (1 << nth) != 0 && term.is_asking();
-            let of_word = if is_left_out { 0.0 } else { (rarity / of_one).min(1.0) };
-            f64::from(n_words) * of_word
+            n_words * (rarity / of_one).min(1.0)
         };
         self.terms.iter().zip(rarities).enumerate().map(weight).collect()
     }

@@ -11,6 +11,19 @@ pub(super) fn is_request_word(word: &str) -> bool {
     REQUEST_WORDS.binary_search(&word).is_ok()
 }
 
+/// Returns whether two characters side by side tell little: those of [particles](has_particle), and
+/// Hiragana, in which endings are written.
+pub(super) fn is_asking_bigram(pair: [char; 2]) -> bool {
+    let is_hiragana = |it: char| matches!(it, '\u{3041}'..='\u{309f}');
+    pair.into_iter().all(is_hiragana) || has_particle(pair)
+}
+
+/// Returns whether one of two characters is of a pronoun, a particle or a question word of Chinese
+/// or Japanese.
+pub(super) fn has_particle(pair: [char; 2]) -> bool {
+    pair.into_iter().any(|it| "的了是我你您他她它们們这這那哪什么麼怎谁誰吗嗎呢吧啊何".contains(it))
+}
+
 /// Returns whether a query begins with a question word.
 pub(super) fn begins_question(query: &str) -> bool {
     let first = query.split_whitespace().next().unwrap_or_default().to_lowercase();

@@ -170,7 +170,8 @@ fn words_of(text: &str) -> HashSet<String> {
                 words.insert(word);
             }
             ScriptSpacing::Spaceless => {
-                words.extend(spaceless_script_bigrams::bigrams_of_run(&word, PAIRS_MAX));
+                let pairs = spaceless_script_bigrams::bigrams_of_run(&word, PAIRS_MAX);
+                words.extend(pairs.iter().map(String::from_iter));
                 words.insert(word);
             }
         }

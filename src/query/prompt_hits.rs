@@ -16,6 +16,7 @@ use std::collections::HashMap;
 
 use super::candidates::{self, NodeMatch, RarityWeightedCoverage};
 use super::rank::{self, RankCandidate, TurnFeatures};
+use super::spaceless_runs::whole_or_in_bigrams;
 use super::{Error, budget_enforcement, query_parser};
 use crate::model::clock::Millis;
 use crate::query::render::{to_text_below, to_value};
@@ -70,8 +71,9 @@ pub(crate) fn prompt_hits(
 ) -> Result<Option<PromptHitsText>, Error> {
     // In prose, quotes make no phrase.
     let asked = query_parser::parse_query(&query.prompt.replace('"', " "));
-    let mut found =
-        candidates::match_words(reader, &asked.terms, NodeFilter::default(), CANDIDATES_MAX)?;
+    let filter = NodeFilter::default();
+    let terms = whole_or_in_bigrams(reader, filter, asked.terms)?;
+    let mut found = candidates::match_words(reader, &terms, filter, CANDIDATES_MAX)?;
     if !found.iter().any(|it| is_about(it.coverage)) {
         return Ok(None);
     }

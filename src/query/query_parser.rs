@@ -22,7 +22,9 @@ use std::collections::HashSet;
 
 use operator_expressions::expression;
 
-use super::function_words::{ASKING_WORDS, begins_question, is_function_word, is_request_word};
+use super::function_words::{
+    ASKING_WORDS, begins_question, is_asking_bigram, is_function_word, is_request_word,
+};
 use crate::text::diacritic_folding::plain_word;
 use crate::text::spaceless_script_bigrams::{self, ScriptRun, ScriptSpacing};
 use crate::text::thesaurus::{other_forms, related_words, words_of_kind};
@@ -35,7 +37,7 @@ pub(super) const TERMS_MAX: usize = 48;
 const WORD_BYTES_MAX: usize = 256;
 /// Tokens of an expression; a longer one is read as words.
 const EXPRESSION_TOKENS_MAX: usize = 256;
-/// A run of this many characters is a sentence rather than a word: its bigrams count alone, too.
+/// A run of this many characters is a sentence rather than a word: its bigrams are terms, too.
 const SENTENCE_CHARS: usize = 5;
 /// Bigrams of such a run.
 const PAIRS_MAX: usize = 16;
@@ -59,6 +61,8 @@ pub(crate) struct ParsedQuery {
     pub(crate) terms: Vec<Term>,
     /// The words themselves, lower case, to find them again in a text.
     pub(crate) marks: Vec<String>,
+    /// The number of its words; a script without spaces has two characters a word.
+    pub(crate) n_words: usize,
     /// Whether it begins with a word such as `what`.
     pub(crate) is_asked: bool,
 }
@@ -95,15 +99,19 @@ pub(crate) enum QuestionTermRole {
 }
 
 /// What a term is, by which it counts as more or fewer words of its question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TermUnit {
     /// A word in any of its forms, several words of which one is enough, or a beginning of words.
     Word,
     /// Words side by side that are no terms: those in quotes, or parts of one character, as in
     /// `3.9`. It counts as its words that tell something.
     Phrase { n_words: u32 },
-    /// Words side by side that are terms, too.
+    /// Words or bigrams side by side that are terms, too.
     Adjacency,
+    /// A word of a script without spaces, whose bigrams are terms where no node has all of it.
+    ShortRun(String),
+    /// Two characters side by side of a script without spaces.
+    Bigram([char; 2]),
 }
 
 /// Parses a query.
@@ -123,8 +131,9 @@ pub(crate) fn parse_query(query: &str) -> ParsedQuery {
         }
     }
     let (terms, marks) = terms.finish();
+    let n_words = terms.n_words;
     let is_asked = begins_question(query);
-    ParsedQuery { expression: expression(&tokens), terms, marks, is_asked }
+    ParsedQuery { expression: expression(&tokens), terms, marks, n_words, is_asked }
 }
 
 impl ParsedQuery {
@@ -156,6 +165,16 @@ impl Term {
     }
 
     /// Returns the term for any of these words; `None` without any.
+    /// Returns the term for a bigram of a script without spaces.
+    pub(super) fn of_bigram(pair: [char; 2]) -> Option<Term> {
+        let text = text_of_run(&String::from_iter(pair))?;
+        let role = match is_asking_bigram(pair) {
+            true => QuestionTermRole::Asking,
+            false => QuestionTermRole::Subject,
+        };
+        Some(Term { text, words: Vec::new(), role, unit: TermUnit::Bigram(pair), is_name: false })
+    }
+
     fn of_words(words: Vec<String>, role: QuestionTermRole) -> Option<Term> {
         let quoted: Vec<String> = words.iter().map(|it| quoted(it, false)).collect();
         let text = match &quoted[..] {
@@ -262,6 +281,7 @@ struct TermCollector {
     function: Vec<Term>,
     marks: Vec<String>,
     seen: HashSet<String>,
+    n_words: usize,
     /// Whether a word without a capital was met.
     has_small_word: bool,
 }
@@ -274,7 +294,7 @@ impl TermCollector {
         if let Some(term) = all_of(text, false) {
             self.push(term, TermUnit::Phrase { n_words }, true);
         }
-        segments().for_each(|it| self.mark(it.text));
+        segments().for_each(|it| self.mark(&it));
     }
 
     fn add_word(&mut self, text: &str, is_prefix: bool) {
@@ -292,8 +312,8 @@ impl TermCollector {
             match segment.script {
                 ScriptSpacing::Spaceless => {
                     self.add_run(segment.text);
-                    self.mark(segment.text);
                 }
+                    self.mark(segment);
                 ScriptSpacing::Spaced => {
                     // The `s` of `what's` and the `C` of `a-C`: the phrase matches them.
                     let is_crumb = 1 < n_spaced && segment.text.chars().nth(1).is_none();
@@ -305,7 +325,7 @@ impl TermCollector {
                         false => self.push(text, TermUnit::Word, is_content),
                     }
                     if is_content {
-                        self.mark(segment.text);
+                        self.mark(segment);
                     }
                     self.has_small_word |= segment.text.starts_with(char::is_lowercase);
                 }
@@ -314,14 +334,27 @@ impl TermCollector {
     }
 
     fn add_run(&mut self, run: &str) {
-        if let Some(pattern) = spaceless_script_bigrams::fts_pattern(run) {
-            self.push(format!("grams : {pattern}"), TermUnit::Word, true);
+        let Some(text) = text_of_run(run) else { return };
+        let pairs = spaceless_script_bigrams::bigrams_of_run(run, PAIRS_MAX);
+        let unit = match pairs.len() {
+            0 => TermUnit::Word,
+            1 => return self.add_bigrams(&pairs),
+            n if n + 1 < SENTENCE_CHARS => TermUnit::ShortRun(run.to_owned()),
+            _ => TermUnit::Adjacency,
+        };
+        let is_sentence = unit == TermUnit::Adjacency;
+        self.push(text, unit, true);
+        for pair in &pairs {
+            self.mark_text(&String::from_iter(pair));
         }
-        if run.chars().nth(SENTENCE_CHARS - 1).is_some() {
-            for pair in spaceless_script_bigrams::bigrams_of_run(run, PAIRS_MAX) {
-                self.push(format!("grams : \"{pair}\""), TermUnit::Word, true);
-                self.mark(&pair);
-            }
+        if is_sentence {
+            self.add_bigrams(&pairs);
+        }
+    }
+
+    fn add_bigrams(&mut self, pairs: &[[char; 2]]) {
+        for term in pairs.iter().filter_map(|it| Term::of_bigram(*it)) {
+            self.push_term(term, true);
         }
     }
 
@@ -357,16 +390,31 @@ impl TermCollector {
         }
     }
 
-    fn mark(&mut self, word: &str) {
-        let word = word.to_lowercase();
-        if self.marks.len() < TERMS_MAX && !self.marks.contains(&word) {
-            self.marks.push(word);
+    fn mark(&mut self, segment: &ScriptRun<'_>) {
+        let n_words = match segment.script {
+            ScriptSpacing::Spaced => 1,
+            ScriptSpacing::Spaceless => {
+                spaceless_script_bigrams::n_letters(segment.text).div_ceil(2)
+            }
+        };
+        if self.mark_text(segment.text) {
+            self.n_words += n_words;
+        }
+    }
+
+    /// Returns whether the text was not marked before.
+    fn mark_text(&mut self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        let is_new = self.marks.len() < TERMS_MAX && !self.marks.contains(&text);
+        if is_new {
+            self.marks.push(text);
         }
     }
 
     fn finish(self) -> (Vec<Term>, Vec<String>) {
         let terms = if self.content.is_empty() { self.function } else { self.content };
         (terms, self.marks)
+        is_new
     }
 }
 
@@ -393,6 +441,15 @@ fn phrases(segments: &[ScriptRun<'_>]) -> Vec<(String, bool)> {
 fn all_of(text: &str, is_prefix: bool) -> Option<String> {
     let segments: Vec<ScriptRun<'_>> =
         spaceless_script_bigrams::segments(text).take(TERMS_MAX).collect();
+/// Returns the expression for a run of a script without spaces: its bigrams side by side, or a word
+/// of the breadcrumb that begins with it. `None` when the run has no character of its own.
+fn text_of_run(run: &str) -> Option<String> {
+    let pattern = spaceless_script_bigrams::fts_pattern(run)?;
+    let forms = spaceless_script_bigrams::canonical_forms(head(run));
+    let forms: Vec<String> = forms.iter().map(|it| quoted(it, true)).collect();
+    Some(format!("(grams : {pattern} OR trail : ({}))", forms.join(" OR ")))
+}
+
     let mut parts: Vec<String> = Vec::new();
     for stretch in segments.chunk_by(|a, b| a.script == b.script) {
         match stretch[0].script {

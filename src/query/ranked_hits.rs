@@ -10,6 +10,7 @@ use super::query_parser::{ParsedQuery, QuestionTermRole};
 use super::rank::{self, RankCandidate, TurnFeatures};
 use super::replacement_order::{descending, replacements_first};
 use super::sibling_relevance_boost::SiblingBoostedScores;
+use super::spaceless_runs::whole_or_in_bigrams;
 use super::speakers::AskedSpeakers;
 use super::stems_for_ranking::StemmedText;
 use super::vector_search::nearest_in_meaning;
@@ -128,7 +129,7 @@ pub(super) fn ranked_hits(
     let meant = meaning.filter(|_| are_of_words);
     let near = meant.map(|it| nearest_in_meaning(reader, it, &filter)).transpose()?;
     let near = near.unwrap_or_default();
-    let is_long = are_of_words && QUESTION_WORDS_MIN <= asked.marks.len();
+    let is_long = are_of_words && QUESTION_WORDS_MIN <= asked.n_words;
     let is_doubted = is_long && !is_answered(&matches);
     if is_doubted {
         // Its date is enough, whatever words no node has.
@@ -348,7 +349,7 @@ fn lent(
 /// Returns whether words are a question rather than the name of a thing.
 fn is_question(asked: &ParsedQuery) -> bool {
     let n_words_min = if asked.is_asked { ASKED_WORDS_MIN } else { QUESTION_WORDS_MIN };
-    n_words_min <= asked.marks.len()
+    n_words_min <= asked.n_words
 }
 
 /// Returns whether a match has enough of the question. None at all is no doubt: the reason is
@@ -421,6 +422,7 @@ fn question_matches(
         return Ok(QuestionMatches { matches, dated, are_of_words, is_of_date_alone });
     }
     let mut asked = asked.clone();
+    asked.terms = whole_or_in_bigrams(reader, filter, asked.terms)?;
     let dated = replace_dates(reader, dates, &filter, &mut asked.terms)?;
     let is_of_date_alone = asked.terms.iter().all(|it| it.role == QuestionTermRole::Date);
     let terms = match is_question(&asked) {

@@ -265,7 +265,7 @@ impl StemmedText {
                 ScriptSpacing::Spaced => self.stems.push(StemHash::of(segment.text)),
                 ScriptSpacing::Spaceless => {
                     let pairs = spaceless_script_bigrams::bigrams_of_run(segment.text, PAIRS_MAX);
-                    self.stems.extend(pairs.iter().map(|it| StemHash::of(it)));
+                    self.stems.extend(pairs.iter().map(|it| StemHash::of(&String::from_iter(it))));
                 }
             }
         }

@@ -11,6 +11,7 @@
 //! the index takes them for separators.
 //! This module does no IO.
 
+use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 /// Characters of a run that a query uses; further ones find nothing more.
@@ -88,9 +89,20 @@ pub(crate) fn fts_pattern(run: &str) -> Option<String> {
 }
 
 /// Returns the bigrams of `run`, at most `max` of them.
-pub(crate) fn bigrams_of_run(run: &str, max: usize) -> Vec<String> {
+pub(crate) fn bigrams_of_run(run: &str, max: usize) -> Vec<[char; 2]> {
     let letters: Vec<char> = letters(run).take(max.saturating_add(1)).collect();
-    letters.windows(2).map(|pair| pair.iter().collect()).collect()
+    letters.windows(2).map(|it| [it[0], it[1]]).collect()
+}
+
+/// Returns the number of characters of a run without its marks.
+pub(crate) fn n_letters(run: &str) -> usize {
+    letters(run).count()
+}
+
+/// Returns the forms in which a text may be written: composed, and in parts where they differ.
+pub(crate) fn canonical_forms(text: &str) -> Vec<String> {
+    let (composed, parts): (String, String) = (text.nfc().collect(), text.nfd().collect());
+    if composed == parts { vec![composed] } else { vec![composed, parts] }
 }
 
 /// Returns the segments of `text`, in order.
@@ -202,8 +214,9 @@ fn push_word(pairs: &mut String, word: impl Iterator<Item = char>) {
     pairs.extend(word);
 }
 
+/// Returns the composed characters of a run without its marks, however it is encoded.
 fn letters(run: &str) -> impl Iterator<Item = char> + '_ {
-    run.chars().filter(|&letter| !is_mark(letter))
+    run.nfc().filter(|&letter| !is_mark(letter))
 }
 
 /// The class of a character, which decides the bigrams that it is part of.

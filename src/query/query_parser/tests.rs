@@ -90,7 +90,7 @@ fn operators_between_all_operands_make_an_expression() {
     check(
         "日本語 AND rust",
         expect![[r#"
-            words: grams : "日本 本語" OR "rust"
+            words: (grams : "日本 本語" OR trail : ("日本語"*)) OR "rust"
             expression: grams : "日本 本語" AND "rust""#]],
     );
 }
@@ -116,15 +116,37 @@ fn capitals_in_prose_are_no_operators() {
 
 #[test]
 fn scripts_without_spaces_go_through_their_pairs() {
-    check("本", expect![[r#"words: grams : "本"*"#]]);
-    check("日本語", expect![[r#"words: grams : "日本 本語""#]]);
-    check("Rustの所有権", expect![[r#"words: "Rust" OR grams : "の所 所有 有権""#]]);
+    check("本", expect![[r#"words: (grams : "本"* OR trail : ("本"*))"#]]);
+    check("日本", expect![[r#"words: (grams : "日本" OR trail : ("日本"*))"#]]);
+    check("日本語", expect![[r#"words: (grams : "日本 本語" OR trail : ("日本語"*))"#]]);
     check(
-        "什么是所有权",
-        expect![[
-            r#"words: grams : "什么 么是 是所 所有 有权" OR grams : "什么" OR grams : "么是" OR grams : "是所" OR grams : "所有" OR grams : "有权""#
-        ]],
+        "Rustの所有",
+        expect![[r#"words: "Rust" OR (grams : "の所 所有" OR trail : ("の所有"*))"#]],
     );
+    let terms = parse_query("什么是所有权").terms;
+    let units: Vec<&TermUnit> = terms.iter().map(|it| &it.unit).collect();
+    let pairs = [['什', '么'], ['么', '是'], ['是', '所'], ['所', '有'], ['有', '权']];
+    assert_eq!(*units[0], TermUnit::Adjacency);
+    assert!(units[1..].iter().copied().eq(&pairs.map(TermUnit::Bigram)));
+    let is_asking: Vec<bool> = terms.iter().map(Term::is_asking).collect();
+    assert_eq!(is_asking, [false, true, true, true, false, false]);
+}
+
+#[test]
+fn a_run_in_parts_of_characters_is_the_same() {
+    let in_parts = "\u{1109}\u{1165}\u{110b}\u{116e}\u{11af}";
+    let text = |query: &str| ored(&parse_query(query));
+    assert_eq!(text(in_parts), text("서울"));
+    assert!(text("서울").contains(&format!("trail : (\"서울\"* OR \"{in_parts}\"*)")));
+}
+
+#[test]
+fn a_script_without_spaces_has_two_characters_a_word() {
+    for (query, n_words) in
+        [("上海", 1), ("上海会议", 2), ("上海会议 rust", 3), ("什么是所有权", 3), ("rust rust", 1)]
+    {
+        assert_eq!(parse_query(query).n_words, n_words, "{query}");
+    }
 }
 
 #[test]
@@ -150,8 +172,8 @@ fn the_list_of_function_words_ascends() {
 fn counted(query: &str) -> Vec<(String, u32)> {
     let n_words = |it: &Term| match it.unit {
         TermUnit::Phrase { n_words } => n_words,
-        TermUnit::Word => 1,
         TermUnit::Adjacency => 0,
+        TermUnit::Word | TermUnit::ShortRun(_) | TermUnit::Bigram(_) => 1,
     };
     let terms = parse_query(query).terms.into_iter();
     terms.map(|it| (it.text.replace('"', ""), n_words(&it))).filter(|it| 0 < it.1).collect()

@@ -143,3 +143,58 @@ fn the_words_of_a_phrase_that_nothing_has_are_named() {
         );
     }
 }
+
+const SPACELESS: &str = "
+= 备忘.md
+heading 备忘
+  text 我喜欢在北京吃烤鸭。
+  text 明天去上海开会。
+  text 房东的电话是12345。
+= メモ.md
+heading メモ
+  text 東京で来週会議がある。
+  text 鍵は冷蔵庫の上にある。
+= 서울.md
+heading Trip
+  text Hotel near the station.
+= ガイド.md
+heading Trip
+  text Mika leads.
+= team.md
+heading Team
+  text Ana is on call.
+";
+
+#[test]
+fn a_question_without_spaces_finds_what_shares_a_word_with_it() {
+    let reader = TestDatabaseBuilder::of(SPACELESS);
+    for (question, answer) in [
+        ("北京", "我喜欢在北京吃烤鸭。"),
+        ("北京有什么好吃的", "我喜欢在北京吃烤鸭。"),
+        ("你能告诉我北京的天气怎么样吗", "我喜欢在北京吃烤鸭。"),
+        ("上海会议", "明天去上海开会。"),
+        ("什么时候去上海", "明天去上海开会。"),
+        ("房东是谁", "房东的电话是12345。"),
+        ("怎么联系房东呢", "房东的电话是12345。"),
+        ("東京に行くのはいつですか", "東京で来週会議がある。"),
+        ("鍵はどこですか", "鍵は冷蔵庫の上にある。"),
+        ("冷蔵庫はどこ", "鍵は冷蔵庫の上にある。"),
+    ] {
+        let hits = found(&reader, &label(question));
+        assert_eq!(hits["hits"][0]["label"], answer, "{question}");
+        assert!(0.2 < hits["hits"][0]["relevance"].as_f64().unwrap(), "{question}");
+    }
+    for question in ["猫叫什么名字", "猫の名前はなんですか"] {
+        let answer = search(&reader, &label(question)).unwrap().text;
+        assert!(no_hits::is_no_answer(&answer), "{question}: {answer}");
+    }
+}
+
+#[test]
+fn a_file_is_found_by_its_name_in_a_script_without_spaces() {
+    let in_parts = "= \u{1109}\u{1165}\u{110b}\u{116e}\u{11af}.md\nheading Trip\n  text Hotel.";
+    for (outline, name) in [(SPACELESS, "서울"), (SPACELESS, "ガイド"), (in_parts, "서울")] {
+        let hits = found(&TestDatabaseBuilder::of(outline), &label(name));
+        assert_eq!(hits["hits"][0]["relevance"], 1.0, "{name}");
+    }
+}

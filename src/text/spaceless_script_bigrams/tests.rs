@@ -21,7 +21,13 @@ fn a_run_is_its_pairs_and_its_last_character() {
 #[test]
 fn marks_inside_a_run_are_left_out() {
     check("ที่นี่", expect!["ทน น"]);
-    check("か\u{3099}き", expect!["かき き"]);
+    check("か\u{3099}き", expect!["がき き"]);
+}
+
+#[test]
+fn a_run_in_parts_of_characters_has_the_pairs_of_a_composed_one() {
+    check("\u{1109}\u{1165}\u{110b}\u{116e}\u{11af}", expect!["서울 울"]);
+    check("カ\u{3099}イト\u{3099}", expect!["ガイ イド ド"]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::model::tree::NodeType;
-use crate::query::{QuestionTermRole, Term, TermUnit, parse_query};
+use crate::query::{QuestionTermRole, Term, TermUnit, parse_query, whole_or_in_bigrams};
 use crate::store::reader::{ArchivedVisibility, MatchAgeOrder, NodeFilter, Reader};
 use crate::store::{NodeKey, StoreError};
 
@@ -72,6 +72,7 @@ impl QuestionTerms {
         let is_own = |it: &Term| !matches!(it.role, QuestionTermRole::Related { .. });
         let is_asked = |it: &Term| is_own(it) && (is_only || is_whole(it));
         let terms: Vec<Term> = parsed.terms.into_iter().filter(is_asked).collect();
+        let terms = whole_or_in_bigrams(reader, filter_of(None), terms)?;
         let mut question = QuestionTerms { terms, marks: parsed.marks, shares: Vec::new() };
         let sets = question.sets(reader)?;
         let shares = &question.shares;
@@ -170,7 +171,9 @@ fn matching(
     order: MatchAgeOrder,
     n_max: usize,
 ) -> Result<Vec<NodeKey>, StoreError> {
-    let archived = ArchivedVisibility::Shown;
-    let filter = NodeFilter { node_type, archived, ..NodeFilter::default() };
-    Ok(reader.matching(expression, &filter, order, n_max)?.unwrap_or_default())
+    Ok(reader.matching(expression, &filter_of(node_type), order, n_max)?.unwrap_or_default())
+}
+
+fn filter_of(node_type: Option<NodeType>) -> NodeFilter<'static> {
+    NodeFilter { node_type, archived: ArchivedVisibility::Shown, ..NodeFilter::default() }
 }
