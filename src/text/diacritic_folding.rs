@@ -1,10 +1,13 @@
 //! Accents that the full-text index keeps: those of Greek and Cyrillic letters, strokes and
-//! ligatures of Latin ones, and the vowel marks of Hebrew and Arabic, at which it splits words.
+//! ligatures of Latin ones, and the vowel marks of Hebrew and Arabic, at which it splits words. It
+//! keeps characters that stand for others, too: `ﬂ` of a PDF, full width, `ड़` in one or two parts.
 //!
 //! The index takes accents off Latin letters alone, so that `cafe` finds `café`. For words with
 //! others, a node stores the plain word, too: `καλημερα` for `καλημέρα`, `שלום` for `שָׁלוֹם`,
 //! `duong` for `đường`, whose other accents the index takes off. A question with accents looks for
 //! both. This module does no IO.
+
+use unicode_normalization::UnicodeNormalization;
 
 use super::spaceless_script_bigrams;
 
@@ -29,6 +32,7 @@ pub(crate) fn plain_word(word: &str) -> Option<String> {
     if !has_kept_accents(word) {
         return None;
     }
+    let word = if word.contains(is_variant) { word.nfkc().collect() } else { word.to_owned() };
     let mut plain = String::with_capacity(word.len());
     for letter in word.chars().flat_map(char::to_lowercase) {
         match plain_letters(letter) {
@@ -39,10 +43,12 @@ pub(crate) fn plain_word(word: &str) -> Option<String> {
     (!plain.is_empty()).then_some(plain)
 }
 
-/// Returns whether a text has letters with accents that the index keeps.
+/// Returns whether a text has letters with accents that the index keeps, or such that stand for
+/// others.
 pub(crate) fn has_kept_accents(text: &str) -> bool {
     let may_be_kept = |it: &char| LIKELY.iter().any(|(first, last)| (first..=last).contains(&it));
-    let is_kept = |it: char| it.to_lowercase().any(|it| plain_letters(it).is_some());
+    let is_kept =
+        |it: char| is_variant(it) || it.to_lowercase().any(|it| plain_letters(it).is_some());
     !text.is_ascii() && text.chars().filter(may_be_kept).any(is_kept)
 }
 
@@ -53,12 +59,28 @@ fn plain_letters(letter: char) -> Option<&'static str> {
     (letter <= last).then_some(plain)
 }
 
-/// Ranges with all letters that have such accents, capitals included.
-const LIKELY: [(char, char); 4] = [
+/// Returns whether a letter stands for others that texts are rather written with.
+fn is_variant(letter: char) -> bool {
+    matches!(
+        letter,
+        // Indic letters with a dot, which are composed of two.
+        '\u{958}'..='\u{95f}' | '\u{9dc}'..='\u{9dd}' | '\u{9df}' | '\u{a33}' | '\u{a36}'
+            | '\u{a59}'..='\u{a5b}' | '\u{a5e}' | '\u{b5c}'..='\u{b5d}'
+            // Ligatures, letters with points, and forms of Arabic ones by their place.
+            | '\u{fb00}'..='\u{fdfb}' | '\u{fe70}'..='\u{fefc}'
+            // Digits and letters of full width.
+            | '\u{ff10}'..='\u{ff19}' | '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}'
+    )
+}
+
+/// Ranges with all letters that have such accents or stand for others, capitals included.
+const LIKELY: [(char, char); 6] = [
     ('\u{c6}', '\u{167}'),
     ('\u{386}', '\u{4f9}'),
     ('\u{591}', '\u{6ed}'),
+    ('\u{958}', '\u{b5d}'),
     ('\u{1e9e}', '\u{1ffc}'),
+    ('\u{fb00}', '\u{ff5a}'),
 ];
 
 /// Small letters with accents, and marks, ascending: the first, the last, and what is left.

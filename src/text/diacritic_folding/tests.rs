@@ -25,6 +25,15 @@ fn words_with_vowel_marks_have_plain_forms() {
 }
 
 #[test]
+fn letters_that_stand_for_others_have_plain_forms() {
+    check("The eﬃcient workﬂow, ﬁrst", Some("efficient workflow first"));
+    check("स\u{95c}क पर", Some("स\u{921}\u{93c}क"));
+    check("Ｒｕｓｔ ２０２６", Some("rust 2026"));
+    check("\u{fb2a}\u{5b8}ל\u{fb35}ם", Some("שלום"));
+    check("\u{fefa}", Some("لإ"));
+}
+
+#[test]
 fn other_words_have_none() {
     check("plain text, naïve café, ő", None);
     check("Ελλαδα один 日本語 हिन्दी", None);
