@@ -12,13 +12,13 @@ pub(crate) fn label_of_text(text: &str) -> String {
 /// Returns the first sentence of a line.
 ///
 /// A sentence ends at `.`, `!` or `?` before white space and something that is no small letter, so
-/// that `e.g. this` goes on, and at their full-width forms. `Dr.`, `J.` and numbers of lists end
-/// none.
+/// that `e.g. this` goes on, and at the [signs](is_full_stop) of other scripts. `Dr.`, `J.` and
+/// numbers of lists end none.
 pub(crate) fn first_sentence(line: &str) -> &str {
     for (at, mark) in line.char_indices() {
         let end = at + mark.len_utf8();
         let is_end = match mark {
-            '。' | '！' | '？' => true,
+            _ if is_full_stop(mark) => true,
             '.' | '!' | '?' => {
                 let after = &line[end..];
                 let next = after.trim_start();
@@ -33,6 +33,23 @@ pub(crate) fn first_sentence(line: &str) -> &str {
         }
     }
     line
+}
+
+/// Returns whether a sign ends a sentence whatever follows: one of a script in which it has no other
+/// use, such as `。`, `।` and `؟`.
+pub(crate) fn is_full_stop(sign: char) -> bool {
+    matches!(
+        sign,
+        '\u{589}' | '\u{61d}'..='\u{61f}' | '\u{6d4}' | '\u{700}'..='\u{702}' | '\u{7f9}'
+            | '\u{837}' | '\u{839}' | '\u{83d}'..='\u{83e}' | '\u{964}'..='\u{965}'
+            | '\u{104a}'..='\u{104b}' | '\u{1362}' | '\u{1367}'..='\u{1368}' | '\u{166e}'
+            | '\u{1735}'..='\u{1736}' | '\u{17d4}'..='\u{17d5}' | '\u{1803}' | '\u{1809}'
+            | '\u{1944}'..='\u{1945}' | '\u{1b5a}'..='\u{1b5b}' | '\u{1b5e}'..='\u{1b5f}'
+            | '\u{1c3b}'..='\u{1c3c}' | '\u{1c7e}'..='\u{1c7f}' | '\u{203c}'..='\u{203d}'
+            | '\u{2047}'..='\u{2049}' | '\u{3002}' | '\u{a4ff}' | '\u{a60e}'..='\u{a60f}'
+            | '\u{a8ce}'..='\u{a8cf}' | '\u{a9c8}'..='\u{a9c9}' | '\u{abeb}' | '\u{fe56}'..='\u{fe57}'
+            | '\u{ff01}' | '\u{ff1f}' | '\u{ff61}'
+    )
 }
 
 /// Returns whether a full stop after `text` belongs to its last word.

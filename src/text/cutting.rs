@@ -3,6 +3,8 @@
 //! Prose ends with a sentence, code and lists with a line, where one fits; else with a word. The
 //! name of a speaker and a few letters are of no use. This module does no IO.
 
+use super::is_full_stop;
+
 /// Least bytes of a useful beginning, behind the name of a speaker.
 const USEFUL_BYTES_MIN: usize = 20;
 /// Bytes in which the name of a speaker ends.
@@ -34,7 +36,7 @@ fn sentence_end(text: &str, (at, sign): (usize, char)) -> Option<usize> {
     // Looked for behind the sign of an end alone, since a text may be one run of closing signs.
     let closed = || behind.trim_start_matches(is_closing);
     match sign {
-        '。' | '！' | '？' => Some(text.len() - closed().len()),
+        _ if is_full_stop(sign) => Some(text.len() - closed().len()),
         '.' if is_abbreviation(&text[..at]) => None,
         '.' | '!' | '?' | '…' => {
             let rest = Some(closed()).filter(|it| it.starts_with(char::is_whitespace))?;

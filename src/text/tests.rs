@@ -17,6 +17,8 @@ fn a_sentence_ends_where_a_reader_would_end_it() {
     check("1. First of all. Second.", "1. First of all.");
     check("Version 1.2 is out. Get it.", "Version 1.2 is out.");
     check("見よ。次。", "見よ。");
+    check("वह चतुर है। वह तैरता है।", "वह चतुर है।");
+    check("هل تعلم؟ إنه ذكي.", "هل تعلم؟");
     check("", "");
 }
 

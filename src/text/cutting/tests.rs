@@ -8,6 +8,10 @@ fn prose_ends_with_its_last_sentence() {
         ("the pressure on the wing rises . the results sh", "the pressure on the wing rises ."),
         ("A paragraph about the boat\n\nAnother one about", "A paragraph about the boat"),
         ("我昨天把船卖给了一个朋友。她留下了桨", "我昨天把船卖给了一个朋友。"),
+        ("ऊदबिलाव नदी में तैरता है। वह चतुर", "ऊदबिलाव नदी में तैरता है।"),
+        ("هل تعلم أنه يحب النهر؟ إنه ذكي", "هل تعلم أنه يحب النهر؟"),
+        ("وہ دریا میں تیرتا ہے۔ وہ", "وہ دریا میں تیرتا ہے۔"),
+        ("እሱ በወንዝ ውስጥ ይዋኛል። እሱ", "እሱ በወንዝ ውስጥ ይዋኛል።"),
     ] {
         assert_eq!(cut_at_sentence(text), cut);
     }
