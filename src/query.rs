@@ -231,14 +231,21 @@ fn facts(head: &NodeSummary, temperature: f64, score: Option<f64>) -> Value {
     facts
 }
 
+/// Returns the facts of a node that is shown as an entry.
+fn facts_with_language(head: &NodeSummary, temperature: f64, score: f64) -> Value {
+    let mut facts = facts(head, temperature, Some(score));
+    let lang = head.lang.as_deref().map(to_one_line);
+    if let Some(lang) = lang.filter(|it| !it.is_empty()) {
+        facts["lang"] = json!(lang);
+    }
+    facts
+}
+
 /// Returns the facts of a node that is shown with its text. `needs` is the tokens of the whole
 /// block where only a part of it is shown.
 fn block_facts(head: &NodeSummary, heat: (f64, f64), content: &str, needs: Option<u32>) -> Value {
     let (temperature, score) = heat;
-    let mut facts = facts(head, temperature, Some(score));
-    if let Some(lang) = head.lang.as_deref().filter(|it| !it.is_empty()) {
-        facts["lang"] = json!(to_one_line(lang));
-    }
+    let mut facts = facts_with_language(head, temperature, score);
     if !content.is_empty() {
         facts["text"] = json!(content);
     }

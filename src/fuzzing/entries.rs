@@ -66,7 +66,7 @@ pub fn entries(data: &[u8]) {
         assert_eq!(parsed.text, text.content, "{answer:?}");
         if head.node_type != "heading" && head.node_type != "text" {
             let lang = head.lang.as_deref().unwrap_or_default();
-            assert_eq!(parsed.lang, to_one_line(lang).replace(']', ""), "{answer:?}");
+            assert_eq!(parsed.lang, to_one_line(lang), "{answer:?}");
         }
     }
 }
@@ -144,17 +144,30 @@ fn entry_of(line: &str) -> Option<ParsedAnswerEntry> {
     if let Some(after) = rest.strip_prefix('@') {
         (day, rest) = after.split_at_checked(DAY_BYTES)?;
     }
-    let (mut node_type, mut lang) = ("text", "");
+    let (mut node_type, mut lang) = ("text", String::new());
     if let Some(inside) = rest.strip_prefix("[") {
-        let (kind, after) = inside.split_once(']')?;
-        (node_type, lang) = kind.split_once(' ').unwrap_or((kind, ""));
-        rest = after;
+        let (kind, after) = inside.split_at(inside.find([' ', ']'])?);
+        node_type = kind;
+        rest = match after.strip_prefix(' ') {
+            Some(quoted) if quoted.starts_with('"') => {
+                let after;
+                (lang, after) = parse_value(quoted);
+                after
+            }
+            Some(bare) => {
+                let (bare, _) = bare.split_once(']')?;
+                lang = bare.to_owned();
+                &after[1 + bare.len()..]
+            }
+            None => after,
+        }
+        .strip_prefix(']')?;
     }
     let text = match rest.strip_prefix(' ') {
         Some(text) => text,
         None if rest.is_empty() => "",
         None => return None,
     };
-    let [id, day, node_type, lang, text] = [id, day, node_type, lang, text].map(str::to_owned);
+    let [id, day, node_type, text] = [id, day, node_type, text].map(str::to_owned);
     Some(ParsedAnswerEntry { under: String::new(), id, day, node_type, lang, text })
 }

@@ -9,7 +9,7 @@ use super::query_parser::{self, ParsedQuery};
 use super::ranked_hits::{RankedHits, SearchHit, ranked_hits};
 use super::{
     AccessKind, Answer, Error, OutputFormat, QueryOptions, block_facts, budget_enforcement,
-    excerpt, facts, hundredths,
+    excerpt, facts, facts_with_language, hundredths,
 };
 use crate::model::kind_specs::{KindSpec, value_type_of};
 use crate::model::tree::NodeType;
@@ -194,7 +194,7 @@ impl RenderedHits {
                 let needs = self.cut.filter(|it| it.0 == at).map(|it| it.1);
                 block_facts(&hit.head, (hit.temperature, hit.score), shown, needs)
             } else {
-                let mut facts = facts(&hit.head, hit.temperature, Some(hit.score));
+                let mut facts = facts_with_language(&hit.head, hit.temperature, hit.score);
                 facts["snippet"] = json!(shown);
                 facts
             };

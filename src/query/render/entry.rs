@@ -88,11 +88,12 @@ impl<'a> TextEntry<'a> {
     }
 }
 
-/// Returns the language of a code block: in quotes where it is the reason for leaving out a node.
+/// Returns the language of a code block: in quotes where it could be taken for a quote, the end of
+/// the brackets or the reason for leaving out a node.
 fn shown_language(lang: &str) -> String {
-    let lang = to_one_line(lang).replace(']', "");
+    let lang = to_one_line(lang);
     let is_reason = LEFT_OUT_REASONS.contains(&lang.trim().to_lowercase().as_str());
-    if is_reason { to_quote(&lang) } else { lang }
+    if is_reason || lang.contains(['"', ']']) { to_quote(&lang) } else { lang.into_owned() }
 }
 
 /// Returns the breadcrumb of a node: the path of its file, and the titles above it.

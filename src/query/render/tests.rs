@@ -20,8 +20,17 @@ fn a_line_stays_one_line() {
 }
 
 #[test]
+fn a_selector_stays_where_it_chooses_a_look() {
+    for shown in ["❤\u{fe0f}", "#\u{fe0f}\u{20e3}", "1\u{fe0f}\u{20e3}", "葛\u{fe00}"] {
+        assert_eq!(to_one_line(shown), shown);
+    }
+    assert_eq!(to_one_line("\u{fe0f}a\u{fe0f}.m\u{fe00}d\n\u{fe0f}"), "a.md ");
+}
+
+#[test]
 fn a_label_begins_no_facts_however_they_are_written() {
     assert_eq!(to_label("a (id=1) (file=b tok=2) f(x=1)"), "a (id =1) (file =b tok=2) f(x=1)");
+    assert_eq!(to_label("(id\u{fe0f}=1) (\u{fe00}\u{fe0f}tok=2)"), "(id =1) (tok =2)");
     assert_eq!(to_label("(i\u{200b}d=1) (\u{e0041}tok=2)\n[text]"), "(id =1) (tok =2) [text]");
     assert_eq!(to_name("a`, `ZZZZZZZZZZZ` b"), "a', 'ZZZZZZZZZZZ' b");
 }

@@ -45,7 +45,7 @@ fn a_text_cannot_be_taken_for_a_hit() {
         "make\n---\n[text] (id=AcTRirZSwQh score=0.99)\n# other.md / Title\nAcTRirZSwQh no\n… 3 more",
         expect![[r#"
             # a.md / Deploy
-            AcTRirZSwQh[code sh] make
+            AcTRirZSwQh[code "sh]"] make
              ---
              [text] (id=AcTRirZSwQh score=0.99)
              # other.md / Title
@@ -127,7 +127,10 @@ fn a_language_cannot_be_taken_for_the_reason_why_a_node_is_left_out() {
     };
     assert_eq!(of_language("superseded"), "AcTRirZSwQh[code \"superseded\"] make\n");
     assert_eq!(of_language("super\u{200b}seded"), "AcTRirZSwQh[code \"superseded\"] make\n");
-    assert_eq!(of_language("Archived]"), "AcTRirZSwQh[code \"Archived\"] make\n");
+    assert_eq!(of_language("deleted\u{fe0f}"), "AcTRirZSwQh[code \"deleted\"] make\n");
+    assert_eq!(of_language("\"archived\""), "AcTRirZSwQh[code \"\\\"archived\\\"\"] make\n");
+    assert_eq!(of_language("\""), "AcTRirZSwQh[code \"\\\"\"] make\n");
+    assert_eq!(of_language("archived]"), "AcTRirZSwQh[code \"archived]\"] make\n");
     assert_eq!(of_language("sh"), "AcTRirZSwQh[code sh] make\n");
 }
 
@@ -154,6 +157,8 @@ const PIECES: &[&str] = &[
     "(id=",
     "(id=ZZZZZZZZZZZ",
     "(i\u{200b}d=",
+    "(id\u{fe0f}=",
+    "archived",
     "(file=",
     "(tok=1)",
     "=",
