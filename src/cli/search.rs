@@ -2,6 +2,8 @@
 
 mod colored_hits;
 
+use serde_json::Value;
+
 use super::args::{self, ColorWhen};
 use super::color::PlainOrAnsi;
 use super::memory_place::known_database;
@@ -54,7 +56,11 @@ pub(super) fn run(
     let answer = query::answer(&reader, &Query::Search(ask), &options)
         .map_err(|it| CommandError::Because(with_commands(&it.to_string())))?;
     if args.is_json {
-        context.say_json(&answer.structured)?;
+        let mut structured = answer.structured;
+        if let Some(Value::String(reason)) = structured.get_mut("reason") {
+            *reason = with_commands(reason);
+        }
+        context.say_json(&structured)?;
     } else {
         match args.color {
             ColorWhen::Auto => (),
