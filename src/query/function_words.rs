@@ -11,6 +11,16 @@ pub(super) fn is_request_word(word: &str) -> bool {
     REQUEST_WORDS.binary_search(&word).is_ok()
 }
 
+/// Returns whether a word is written as the noun that a function word may be: `IT`, `US` and `WHO`,
+/// and the name `Will` where a small word is before it or its genitive is there.
+pub(super) fn is_written_as_noun(word: &str, is_inside: bool) -> bool {
+    match word {
+        "IT" | "US" | "WHO" => true,
+        "Will" => is_inside,
+        _ => false,
+    }
+}
+
 /// Returns whether two characters side by side tell little: those of [particles](has_particle), and
 /// Hiragana, in which endings are written.
 pub(super) fn is_asking_bigram(pair: [char; 2]) -> bool {

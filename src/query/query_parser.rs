@@ -24,6 +24,7 @@ use operator_expressions::expression;
 
 use super::function_words::{
     ASKING_WORDS, begins_question, is_asking_bigram, is_function_word, is_request_word,
+    is_written_as_noun,
 };
 use crate::text::diacritic_folding::plain_word;
 use crate::text::spaceless_script_bigrams::{self, ScriptRun, ScriptSpacing};
@@ -118,7 +119,8 @@ pub(crate) enum TermUnit {
 pub(crate) fn parse_query(query: &str) -> ParsedQuery {
     let query = &query[..query.floor_char_boundary(QUERY_BYTES_MAX)];
     let tokens = tokens(query);
-    let mut terms = TermCollector::default();
+    let is_mixed_case = query.contains(char::is_lowercase);
+    let mut terms = TermCollector { is_mixed_case, ..TermCollector::default() };
     for token in &tokens {
         if TERMS_MAX <= terms.content.len() {
             break;
@@ -130,8 +132,8 @@ pub(crate) fn parse_query(query: &str) -> ParsedQuery {
             QueryToken::Open | QueryToken::Close | QueryToken::Near => (),
         }
     }
-    let (terms, marks) = terms.finish();
     let n_words = terms.n_words;
+    let (terms, marks) = terms.finish();
     let is_asked = begins_question(query);
     ParsedQuery { expression: expression(&tokens), terms, marks, n_words, is_asked }
 }
@@ -164,7 +166,6 @@ impl Term {
             || self.words.first().is_some_and(|it| is_request_word(it))
     }
 
-    /// Returns the term for any of these words; `None` without any.
     /// Returns the term for a bigram of a script without spaces.
     pub(super) fn of_bigram(pair: [char; 2]) -> Option<Term> {
         let text = text_of_run(&String::from_iter(pair))?;
@@ -175,6 +176,7 @@ impl Term {
         Some(Term { text, words: Vec::new(), role, unit: TermUnit::Bigram(pair), is_name: false })
     }
 
+    /// Returns the term for any of these words; `None` without any.
     fn of_words(words: Vec<String>, role: QuestionTermRole) -> Option<Term> {
         let quoted: Vec<String> = words.iter().map(|it| quoted(it, false)).collect();
         let text = match &quoted[..] {
@@ -280,10 +282,12 @@ struct TermCollector {
     content: Vec<Term>,
     function: Vec<Term>,
     marks: Vec<String>,
-    seen: HashSet<String>,
     n_words: usize,
+    seen: HashSet<String>,
     /// Whether a word without a capital was met.
     has_small_word: bool,
+    /// Whether the query has small letters, so that capitals tell something.
+    is_mixed_case: bool,
 }
 
 impl TermCollector {
@@ -311,17 +315,19 @@ impl TermCollector {
             let lower = segment.text.to_lowercase();
             match segment.script {
                 ScriptSpacing::Spaceless => {
+                    self.mark(segment);
                     self.add_run(segment.text);
                 }
-                    self.mark(segment);
                 ScriptSpacing::Spaced => {
                     // The `s` of `what's` and the `C` of `a-C`: the phrase matches them.
                     let is_crumb = 1 < n_spaced && segment.text.chars().nth(1).is_none();
-                    let is_content = !is_crumb && !is_function_word(&lower);
+                    let is_inside = self.has_small_word || is_contraction;
+                    let is_noun = self.is_mixed_case && is_written_as_noun(segment.text, is_inside);
+                    let is_content = !is_crumb && (is_noun || !is_function_word(&lower));
                     let is_prefix = is_prefix && at + 1 == segments.len();
                     let text = quoted(segment.text, is_prefix);
                     match text.ends_with('"') {
-                        true => self.push_word(text, &lower, is_content),
+                        true => self.push_word(text, &lower, (is_content, is_noun)),
                         false => self.push(text, TermUnit::Word, is_content),
                     }
                     if is_content {
@@ -364,10 +370,10 @@ impl TermCollector {
     }
 
     /// Adds a word with its other forms, and the plain one of one with accents.
-    fn push_word(&mut self, text: String, lower: &str, is_content: bool) {
+    fn push_word(&mut self, text: String, lower: &str, (is_content, is_noun): (bool, bool)) {
         let role = match ASKING_WORDS.binary_search(&lower) {
-            Ok(_) => QuestionTermRole::Asking,
-            Err(_) => QuestionTermRole::Subject,
+            Ok(_) if !is_noun => QuestionTermRole::Asking,
+            _ => QuestionTermRole::Subject,
         };
         // Behind the quote.
         let is_name = self.has_small_word && text[1..].starts_with(char::is_uppercase);
@@ -409,12 +415,12 @@ impl TermCollector {
         if is_new {
             self.marks.push(text);
         }
+        is_new
     }
 
     fn finish(self) -> (Vec<Term>, Vec<String>) {
         let terms = if self.content.is_empty() { self.function } else { self.content };
         (terms, self.marks)
-        is_new
     }
 }
 
@@ -436,11 +442,6 @@ fn phrases(segments: &[ScriptRun<'_>]) -> Vec<(String, bool)> {
         .collect()
 }
 
-/// Returns an expression for all of `text` at once: the words as one phrase, and each run. `None`
-/// when there are no words.
-fn all_of(text: &str, is_prefix: bool) -> Option<String> {
-    let segments: Vec<ScriptRun<'_>> =
-        spaceless_script_bigrams::segments(text).take(TERMS_MAX).collect();
 /// Returns the expression for a run of a script without spaces: its bigrams side by side, or a word
 /// of the breadcrumb that begins with it. `None` when the run has no character of its own.
 fn text_of_run(run: &str) -> Option<String> {
@@ -450,6 +451,11 @@ fn text_of_run(run: &str) -> Option<String> {
     Some(format!("(grams : {pattern} OR trail : ({}))", forms.join(" OR ")))
 }
 
+/// Returns an expression for all of `text` at once: the words as one phrase, and each run. `None`
+/// when there are no words.
+fn all_of(text: &str, is_prefix: bool) -> Option<String> {
+    let segments: Vec<ScriptRun<'_>> =
+        spaceless_script_bigrams::segments(text).take(TERMS_MAX).collect();
     let mut parts: Vec<String> = Vec::new();
     for stretch in segments.chunk_by(|a, b| a.script == b.script) {
         match stretch[0].script {

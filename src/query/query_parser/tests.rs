@@ -197,3 +197,16 @@ fn a_phrase_counts_as_its_words_unless_they_are_terms() {
     check("Ana's boat isn't blue", &[("Ana", 1), ("boat", 1), ("isn", 1), ("blue", 1)]);
     check("'3.9'", &[("3 9", 1)]);
 }
+
+#[test]
+fn a_function_word_that_is_written_as_a_noun_is_one() {
+    check("the IT budget", expect![[r#"words: "IT" OR "budget""#]]);
+    check("is it in the budget", expect![[r#"words: "budget""#]]);
+    check("IS IT IN THE BUDGET", expect![[r#"words: "BUDGET""#]]);
+    check("Will's phone number", expect![[r#"words: "Will" OR "phone" OR "number""#]]);
+    check("where does Will work", expect![[r#"words: "Will" OR "work""#]]);
+    check("Will it rain", expect![[r#"words: "rain""#]]);
+    let roles = |query: &str| parse_query(query).terms.iter().map(|it| it.role).collect::<Vec<_>>();
+    assert_eq!(roles("offices in the US"), [QuestionTermRole::Subject; 2]);
+    assert_eq!(roles("told us"), [QuestionTermRole::Asking; 2]);
+}

@@ -7,6 +7,8 @@ fn irregular_forms_are_one_word() {
     assert_eq!(other_forms("buying"), ["bought"]);
     assert_eq!(other_forms("written"), ["write", "wrote"]);
     assert_eq!(other_forms("children"), ["child"]);
+    assert_eq!(other_forms("bus"), ["buses"]);
+    assert_eq!(other_forms("viruses"), ["virus"]);
     assert_eq!(other_forms("zebra"), Vec::<&str>::new());
 }
 
