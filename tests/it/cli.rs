@@ -207,6 +207,16 @@ fn json_output_parses() {
 }
 
 #[test]
+fn advice_in_json_names_commands() {
+    let ran = compiled().run("search zebra --json --db m.db".split(' '));
+    let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(
+        answer["reason"],
+        "nothing has these words; try fewer or other ones, or `remindb tree` for the outline"
+    );
+}
+
+#[test]
 fn a_mistyped_database_is_an_error_and_makes_nothing() {
     let folder = compiled();
     check_no_file_is_added(

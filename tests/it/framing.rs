@@ -329,6 +329,18 @@ fn no_title_of_an_agent_reads_as_the_path_of_a_file() {
 }
 
 #[test]
+fn a_hit_with_its_text_names_its_language() {
+    let folder = Folder::new().file("notes/a.md", "# A\n\n```sh\nmake quasar\n```\n");
+    let ok = |args: &[&str]| folder.ok(args.iter().copied().chain(["--db", "m.db"]));
+    ok(&["compile", "notes"]);
+    for detail in ["snippet", "full"] {
+        let found = ok(&["search", "quasar", "--detail", detail, "--json"]);
+        let found: Value = serde_json::from_str(&found).unwrap();
+        assert_eq!(found["hits"][0]["lang"], "sh", "{detail}");
+    }
+}
+
+#[test]
 fn each_line_about_knowledge_is_of_what_there_is() {
     in_worlds(|world| {
         for list in ["topics", "entities", "conflicts"] {
