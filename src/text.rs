@@ -35,20 +35,21 @@ pub(crate) fn first_sentence(line: &str) -> &str {
     line
 }
 
-/// Returns whether a sign ends a sentence whatever follows: one of a script in which it has no other
-/// use, such as `。`, `।` and `؟`.
+/// Returns whether a sign ends a sentence whatever follows, since its script has no other use for
+/// it: `。`, `।`, `؟`.
 pub(crate) fn is_full_stop(sign: char) -> bool {
     matches!(
         sign,
-        '\u{589}' | '\u{61d}'..='\u{61f}' | '\u{6d4}' | '\u{700}'..='\u{702}' | '\u{7f9}'
+        '\u{589}'
+            | '\u{61d}'..='\u{61f}' | '\u{6d4}' | '\u{700}'..='\u{702}' | '\u{7f9}'
             | '\u{837}' | '\u{839}' | '\u{83d}'..='\u{83e}' | '\u{964}'..='\u{965}'
             | '\u{104a}'..='\u{104b}' | '\u{1362}' | '\u{1367}'..='\u{1368}' | '\u{166e}'
             | '\u{1735}'..='\u{1736}' | '\u{17d4}'..='\u{17d5}' | '\u{1803}' | '\u{1809}'
             | '\u{1944}'..='\u{1945}' | '\u{1b5a}'..='\u{1b5b}' | '\u{1b5e}'..='\u{1b5f}'
             | '\u{1c3b}'..='\u{1c3c}' | '\u{1c7e}'..='\u{1c7f}' | '\u{203c}'..='\u{203d}'
             | '\u{2047}'..='\u{2049}' | '\u{3002}' | '\u{a4ff}' | '\u{a60e}'..='\u{a60f}'
-            | '\u{a8ce}'..='\u{a8cf}' | '\u{a9c8}'..='\u{a9c9}' | '\u{abeb}' | '\u{fe56}'..='\u{fe57}'
-            | '\u{ff01}' | '\u{ff1f}' | '\u{ff61}'
+            | '\u{a8ce}'..='\u{a8cf}' | '\u{a9c8}'..='\u{a9c9}' | '\u{abeb}'
+            | '\u{fe56}'..='\u{fe57}' | '\u{ff01}' | '\u{ff1f}' | '\u{ff61}'
     )
 }
 

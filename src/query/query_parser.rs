@@ -99,7 +99,7 @@ pub(crate) enum QuestionTermRole {
     },
 }
 
-/// What a term is, by which it counts as more or fewer words of its question.
+/// The unit of a term, by which it counts as more or fewer words of its question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TermUnit {
     /// A word in any of its forms, several words of which one is enough, or a beginning of words.
