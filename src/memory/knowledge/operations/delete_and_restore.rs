@@ -113,7 +113,7 @@ fn restore_topic(
     let Some(mut topic) = topic.filter(|it| it.has("deleted")) else { return Ok(()) };
     let Some(other) = known_topic(batch, topic.title())? else {
         let show = |it: &mut Map<String, Value>| drop(it.shift_remove("deleted"));
-        return Ok(set_fields(batch, &mut topic, show, changeset.now).map(drop)?);
+        return set_fields(batch, &mut topic, show, changeset.now).map(drop);
     };
     let of_other = |it: &mut Map<String, Value>| {
         it.insert("topic".to_owned(), topic_field(Some(&other)));

@@ -84,7 +84,7 @@ fn a_fact_of_an_earlier_time_is_a_statement_of_its_own() {
     let case = Case::new();
     let known = case.port(FIRST, json!({}));
     let before = json!({"valid_from": "2026-01-01", "valid_to": "2026-06-01"});
-    let earlier = case.port(FIRST, before.clone());
+    let earlier = case.port(FIRST, before);
     assert_eq!(earlier["created"], true);
     assert_ne!(earlier["fact"], known["fact"]);
     assert_eq!(case.ports_as_of("2026-03-01"), [format!("current {FIRST}")]);
