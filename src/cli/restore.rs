@@ -30,10 +30,10 @@ pub(super) fn run(
              restart the servers that have it open"
         );
     }
-    if safety.is_some() && settings.backup != Some(false) {
-        prune(&db, settings.n_backups(), context);
-    }
     if let Some(safety) = safety {
+        if settings.backup != Some(false) {
+            prune(&db, &safety, settings.n_backups(), context);
+        }
         context.say(format_args!("kept what was there: {}\n", safety.display()))?;
     }
     let BackupReport { n_nodes, fingerprint, .. } = state;

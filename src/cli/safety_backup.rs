@@ -87,10 +87,10 @@ impl SafetyBackup {
             }
             return;
         };
-        let path = path.display();
+        let shown = path.display();
         // The work is done, even if this cannot be written.
-        let _ = writeln!(context.err, "remindb: backup: {path}; it holds {holds}");
-        prune(db, self.n_max, context);
+        let _ = writeln!(context.err, "remindb: backup: {shown}; it holds {holds}");
+        prune(db, &path, self.n_max, context);
     }
 
     /// Deletes the backup, since nothing was removed.
@@ -102,9 +102,9 @@ impl SafetyBackup {
     }
 }
 
-/// Deletes the oldest backups beyond those that are kept.
-pub(super) fn prune(db: &Path, n_max: usize, context: &mut CommandContext<'_>) {
-    if let Err(error) = transfer::prune_backups(db, n_max) {
+/// Deletes the oldest backups beyond those that are kept; `made`, of this command, stays.
+pub(super) fn prune(db: &Path, made: &Path, n_max: usize, context: &mut CommandContext<'_>) {
+    if let Err(error) = transfer::prune_backups(db, made, n_max) {
         let _ = writeln!(context.err, "remindb: warning: old backups are left: {error}");
     }
 }

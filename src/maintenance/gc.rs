@@ -26,7 +26,7 @@ pub(crate) enum KeepRule {
     /// The newest so many.
     Last(u32),
     /// Snapshots made at this time or later. One that claims a time in the future was made by a
-    /// wrong clock, and stays with its neighbours.
+    /// wrong clock, and is as old as the next one that was not.
     Since(Millis),
 }
 
@@ -125,9 +125,13 @@ impl Writer {
 
 fn drop_before(conn: &Connection, keep: KeepRule, now: Millis) -> Result<GcReport, StoreError> {
     const NTH: &str = "SELECT id FROM snapshot ORDER BY id DESC LIMIT 1 OFFSET ?1";
+    // The first one after the last old one; those of a clock that was ahead are not old themselves.
     const SINCE: &str = "
-        SELECT ifnull((SELECT min(id) FROM snapshot WHERE created_at BETWEEN ?1 AND ?2), max(id))
-          FROM snapshot";
+        WITH new AS (SELECT min(id) AS id FROM snapshot WHERE created_at BETWEEN ?1 AND ?2),
+             old AS (SELECT max(snapshot.id) AS id FROM snapshot, new
+                      WHERE created_at < ?1 AND (new.id IS NULL OR snapshot.id < new.id))
+        SELECT ifnull(min(snapshot.id), (SELECT max(id) FROM snapshot))
+          FROM snapshot, old WHERE ifnull(old.id, 0) < snapshot.id";
     const FIRST: &str = "SELECT ifnull(min(id), 0), count(*) FROM snapshot";
     // The base text below an overlay is needed to notice the file's next change.
     const DROP_TEXTS: &str = "

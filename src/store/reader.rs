@@ -75,7 +75,7 @@ use deadline::QueryDeadline;
 
 use super::file_identity_check::OpenedFiles;
 use super::heat_rows::{self, heat_columns};
-use super::record::{FileId, NodeKey, read_tokens};
+use super::record::{FileId, NodeKey, read_id, read_tokens, read_type};
 use super::{ErrorContext, PreparedStatements, StoreError, busy_handler, connection};
 use crate::model::clock::Millis;
 use crate::model::heat::StoredHeat;
@@ -434,7 +434,7 @@ impl Reader {
     }
 
     fn read_head(&self, row: &Row<'_>) -> rusqlite::Result<NodeSummary> {
-        let id: String = row.get(1)?;
+        let id = read_id(row, 1)?;
         Ok(NodeSummary {
             key: NodeKey(row.get(0)?),
             id: if self.mark.is_empty() { id } else { format!("{}{id}", self.mark) },
@@ -442,7 +442,7 @@ impl Reader {
             position: row.get(3)?,
             file: row.get::<_, Option<i64>>(4)?.map(FileId),
             path: row.get(5)?,
-            node_type: row.get(6)?,
+            node_type: read_type(row, 6)?,
             lang: row.get(7)?,
             label: row.get(8)?,
             tokens: read_tokens(row, 9)?,

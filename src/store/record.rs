@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use rusqlite::Row;
+use rusqlite::types::Type;
 
 use super::StoreError;
 use super::node_columns::{
@@ -230,6 +231,28 @@ pub(super) fn read_tokens(row: &Row<'_>, column: usize) -> rusqlite::Result<u32>
         Ok(n) if n <= TEXT_TOKENS_MAX => Ok(n),
         _ => Err(rusqlite::Error::IntegralValueOutOfRange(column, tokens)),
     }
+}
+
+/// Reads the id of a node; another text is refused, since it could be taken for framing.
+pub(super) fn read_id(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    let id: String = row.get(column)?;
+    match id.len() == NodeId::ID_CHARS && id.bytes().all(|it| it.is_ascii_alphanumeric()) {
+        true => Ok(id),
+        false => Err(strange_text(column, "no id of a node")),
+    }
+}
+
+/// Reads the type of a node; another text is refused, since it could be taken for framing.
+pub(super) fn read_type(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    let node_type: String = row.get(column)?;
+    match NodeType::parse(&node_type) {
+        Some(_) => Ok(node_type),
+        None => Err(strange_text(column, "no type of a node")),
+    }
+}
+
+fn strange_text(column: usize, why: &'static str) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why.into())
 }
 
 /// Reads `{state}` or `{old_state}`, which begins at column `at`.

@@ -289,6 +289,22 @@ fn a_snapshot_of_the_future_keeps_no_old_one() {
 }
 
 #[test]
+fn snapshots_of_a_clock_that_was_ahead_are_not_old() {
+    let folder = with_a_second_note();
+    folder.write("notes/a.md", "# A\n\nThe first, again.\n");
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    let forgets = |times: &str, told: &str| {
+        folder.database("m.db").execute_batch(times).unwrap();
+        let done = folder.ok(["gc", "--older-than", "30d", "--dry-run", "--db", "m.db"]);
+        assert!(done.starts_with(told), "{done}");
+    };
+    forgets("UPDATE snapshot SET created_at = 4000000000000 WHERE id < 3", "would forget 0 ");
+    forgets("UPDATE snapshot SET created_at = 4000000000000", "would forget 0 ");
+    // An old one before them is forgotten, and they are not.
+    forgets("UPDATE snapshot SET created_at = 1000000000000 WHERE id = 1", "would forget 1 ");
+}
+
+#[test]
 fn a_folder_that_only_dropped_snapshots_knew_leaves_no_name() {
     let is_named = |folder: &Folder| {
         ["m.db", "m.db-wal"].iter().any(|name| {

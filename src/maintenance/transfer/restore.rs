@@ -13,6 +13,7 @@ use rusqlite::backup::Backup;
 
 use super::atomic_file::{resolve_symlink, sync_folder};
 use super::backup::{self as pages, BackupReport, open_to_copy, refuse_same};
+use super::safety_backups::free_name;
 use super::{
     AtomicFile, FileErrorContext, IfExists, ProgressFn, TransferError, check_there, complaint,
     with_suffix,
@@ -89,7 +90,7 @@ fn install(
     }
     let damage = match is_usable(db) {
         Ok(()) => {
-            let safety = with_suffix(db, &format!(".{stamp}.before-restore"));
+            let safety = free_name(db, stamp, ".before-restore");
             // Without the time in its name, a draft that a kill left is used again.
             let copy = AtomicFile::of(&with_suffix(db, ".before-restore"), IfExists::Refuse)?;
             let keep = || {
@@ -110,7 +111,7 @@ fn install(
         Err(StoreError::Sqlite { source, .. }) if is_ours(db) => source.to_string(),
         Err(error) => return Err(error.into()),
     };
-    let aside = with_suffix(db, &format!(".{stamp}.damaged"));
+    let aside = free_name(db, stamp, ".damaged");
     set_aside(db, &aside)?;
     draft.replacing().publish_as(db)?;
     Ok((Some(aside), Some(damage)))

@@ -34,14 +34,19 @@ pub(crate) fn backup_before(
         DestructiveOperation::Gc => gc,
         DestructiveOperation::Redact => redact,
     };
-    let name = |nth: u32| match nth {
-        0 => with_suffix(&db, &format!(".{stamp}{end}")),
-        // Another one of the same second.
-        nth => with_suffix(&db, &format!(".{stamp}-{nth}{end}")),
-    };
-    let dest = (0..).map(name).find(|it| it.symlink_metadata().is_err()).unwrap_or(name(0));
+    let dest = free_name(&db, stamp, end);
     backup_as_is(&db, &dest)?;
     Ok(dest)
+}
+
+/// Returns a name for a copy of the memory at `db` that no file has: with a number where there is
+/// one of the same second.
+pub(super) fn free_name(db: &Path, stamp: &str, end: &str) -> PathBuf {
+    let name = |nth: u32| match nth {
+        0 => with_suffix(db, &format!(".{stamp}{end}")),
+        nth => with_suffix(db, &format!(".{stamp}-{nth}{end}")),
+    };
+    (0..).map(name).find(|it| it.symlink_metadata().is_err()).unwrap_or(name(0))
 }
 
 /// Deletes an unfinished copy, which a kill left beside the memory at `db`.
@@ -51,7 +56,14 @@ pub(crate) fn drop_unfinished_backup(db: &Path) -> Result<(), TransferError> {
 
 /// Deletes the oldest backups of the memory at `db` that were made before removals and restores,
 /// until `n_max` are left; returns the paths of the deleted ones.
-pub(crate) fn prune_backups(db: &Path, n_max: usize) -> Result<Vec<PathBuf>, TransferError> {
+///
+/// `made`, the backup that was made just now, stays: times in names may be those of a clock that
+/// was ahead.
+pub(crate) fn prune_backups(
+    db: &Path,
+    made: &Path,
+    n_max: usize,
+) -> Result<Vec<PathBuf>, TransferError> {
     let db = resolve_symlink(db)?;
     let (Some(folder), Some(name)) = (db.parent(), db.file_name().and_then(OsStr::to_str)) else {
         return Ok(Vec::new());
@@ -63,12 +75,13 @@ pub(crate) fn prune_backups(db: &Path, n_max: usize) -> Result<Vec<PathBuf>, Tra
         let age = entry.file_name().to_str().and_then(|it| age_of(name, it));
         if let Some((stamp, nth)) = age
             && entry.file_type().is_ok_and(|it| it.is_file())
+            && Some(entry.file_name().as_os_str()) != made.file_name()
         {
             backups.push((stamp, nth, entry.path()));
         }
     }
     backups.sort();
-    let n_old = backups.len().saturating_sub(n_max);
+    let n_old = backups.len().saturating_sub(n_max.saturating_sub(1));
     let old: Vec<PathBuf> = backups.into_iter().take(n_old).map(|(_, _, path)| path).collect();
     for path in &old {
         fs::remove_file(path).on("delete the backup", path)?;
@@ -115,8 +128,10 @@ mod tests {
             "x.m.db.20250101T000000Z.before-gc",
         ];
         names.iter().for_each(|it| fs::write(dir.path().join(it), "").unwrap());
+        let in_folder = |name: &str| dir.path().join(name);
         let prune = |n_max| -> Vec<String> {
-            let old = prune_backups(&dir.path().join("m.db"), n_max).unwrap();
+            let made = in_folder("m.db.20260103T000000Z.before-restore");
+            let old = prune_backups(&in_folder("m.db"), &made, n_max).unwrap();
             let file_name = |it: PathBuf| it.file_name().unwrap().to_str().unwrap().to_owned();
             old.into_iter().map(file_name).collect()
         };
@@ -125,5 +140,21 @@ mod tests {
         assert_eq!(prune(3), expected);
         assert_eq!(prune(1), [names[3], names[4]]);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), names.len() - 4);
+    }
+
+    #[test]
+    fn the_backup_that_was_just_made_stays_beside_those_of_a_clock_that_was_ahead() {
+        let dir = tempfile::tempdir().unwrap();
+        let [db, ahead, made] =
+            ["m.db", "m.db.20990101T000000Z.before-gc", "m.db.20260101T000000Z.before-gc"]
+                .map(|it| dir.path().join(it));
+        [&db, &ahead, &made].map(|it| fs::write(it, "").unwrap());
+        assert_eq!(prune_backups(&db, &made, 2).unwrap(), [""; 0].map(PathBuf::from));
+        assert_eq!(prune_backups(&db, &made, 1).unwrap(), [ahead]);
+        assert!(made.exists());
+        assert_eq!(
+            free_name(&db, "20260101T000000Z", ".before-gc"),
+            with_suffix(&db, ".20260101T000000Z-1.before-gc")
+        );
     }
 }

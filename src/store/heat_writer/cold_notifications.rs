@@ -16,6 +16,7 @@ use super::{HeatWriter, note_full_at, unless_busy};
 use crate::model::clock::Millis;
 use crate::model::heat::{HeatParameters, StoredHeat, cold_before};
 use crate::store::auxiliary_connection::AuxiliaryConnection;
+use crate::store::record::read_id;
 use crate::store::{
     ClaimableLeases, ErrorContext, LeaseClient, NodeKey, PreparedStatements, StoreError, heat_rows,
 };
@@ -270,7 +271,7 @@ fn candidates(
         let heat = StoredHeat { temperature: row.get(4)?, at: row.get(5)?, pinned: false };
         let node = ColdNode {
             key: NodeKey(row.get(0)?),
-            id: row.get(1)?,
+            id: read_id(row, 1)?,
             label: row.get(2)?,
             file: row.get(3)?,
             temperature: heat.now(attended),

@@ -8,6 +8,7 @@ use super::{Reader, limit, list, unsigned};
 use crate::model::clock::Millis;
 use crate::model::heat::StoredHeat;
 use crate::store::heat_rows::{self, heat_columns};
+use crate::store::record::{read_id, read_type};
 use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 
 /// A node as a row of a page.
@@ -331,7 +332,7 @@ impl Reader {
         let read = |row: &Row<'_>| {
             Ok(BrowsedLink {
                 number: row.get(0)?,
-                id: row.get(1)?,
+                id: read_id(row, 1)?,
                 label: row.get(2)?,
                 link_type: row.get(3)?,
                 origin: row.get(4)?,
@@ -453,11 +454,11 @@ impl Reader {
 fn read_browsed(row: &Row<'_>) -> rusqlite::Result<BrowsedNode> {
     Ok(BrowsedNode {
         key: NodeKey(row.get(0)?),
-        id: row.get(1)?,
+        id: read_id(row, 1)?,
         position: row.get(2)?,
         file: row.get(3)?,
         path: row.get(4)?,
-        node_type: row.get(5)?,
+        node_type: read_type(row, 5)?,
         label: row.get(6)?,
         tokens: unsigned(row, 7)?,
         n_children: unsigned(row, 8)?,
@@ -470,7 +471,7 @@ fn read_change(row: &Row<'_>) -> rusqlite::Result<BrowsedChange> {
         snapshot: row.get(0)?,
         seq: row.get(1)?,
         op: row.get(2)?,
-        id: row.get(3)?,
+        id: read_id(row, 3)?,
         label: row.get(4)?,
         path: row.get(5)?,
         old: row.get(6)?,

@@ -4,6 +4,7 @@ use rusqlite::{Row, params};
 
 use super::{Reader, limit};
 use crate::store::history_reader::{ChangePosition, HistoryReader, NodeVersionWithoutText};
+use crate::store::record::read_id;
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
 /// Snapshots after `from`, up to `to`.
@@ -38,7 +39,7 @@ impl Reader {
             SELECT node_id
               FROM diff
              WHERE ?3 < snapshot AND old_parent IS NULL AND old_root IS ?1 AND old_path IS ?2";
-        let read = |row: &Row<'_>| row.get(0);
+        let read = |row: &Row<'_>| read_id(row, 0);
         let found = match &side.parent {
             Some(parent) => self.all(OF_NODE, params![parent, since], read),
             None => self.all(OF_FILE, params![side.root, side.path, since], read),
@@ -92,7 +93,7 @@ impl Reader {
         let (newest, seq) = after.map_or((range.to, 0), |it| (it.snapshot, it.seq));
         let args = params![range.from, newest, seq, range.to, limit(n_max)];
         let read = |row: &Row<'_>| {
-            Ok((ChangePosition { snapshot: row.get(0)?, seq: row.get(1)? }, row.get(2)?))
+            Ok((ChangePosition { snapshot: row.get(0)?, seq: row.get(1)? }, read_id(row, 2)?))
         };
         self.all(LAST, args, read).doing("list changes")
     }

@@ -8,6 +8,7 @@ use super::{Reader, limit, unsigned};
 use crate::model::clock::Millis;
 use crate::model::heat::StoredHeat;
 use crate::store::heat_rows::{self, heat_columns};
+use crate::store::record::{read_id, read_type};
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
 /// A node with its depth in the tree.
@@ -161,8 +162,8 @@ impl Reader {
         let from = i64::try_from(depth).unwrap_or(i64::MAX);
         let read = |row: &Row<'_>| {
             Ok(TreeRow {
-                id: row.get(0)?,
-                node_type: row.get(1)?,
+                id: read_id(row, 0)?,
+                node_type: read_type(row, 1)?,
                 label: row.get(2)?,
                 depth: unsigned(row, 3)?,
                 tokens: unsigned(row, 4)?,
@@ -223,7 +224,7 @@ impl Reader {
              ORDER BY r.id";
         let read = |row: &Row<'_>| {
             Ok(LinkRow {
-                source: row.get(0)?,
+                source: read_id(row, 0)?,
                 target: row.get(1)?,
                 label: row.get(2)?,
                 path: row.get(3)?,
@@ -280,7 +281,7 @@ impl Reader {
         let read = |row: &Row<'_>| {
             Ok(ChangeRow {
                 op: row.get(0)?,
-                node_id: row.get(1)?,
+                node_id: read_id(row, 1)?,
                 old_hash: row.get(2)?,
                 new_hash: row.get(3)?,
                 old_content: row.get(4)?,
@@ -354,9 +355,9 @@ impl Reader {
 
 fn read_warm(row: &Row<'_>) -> rusqlite::Result<NodeHeat> {
     Ok(NodeHeat {
-        id: row.get(0)?,
+        id: read_id(row, 0)?,
         label: row.get(1)?,
-        node_type: row.get(2)?,
+        node_type: read_type(row, 2)?,
         heat: heat_rows::read_heat(row, 3)?,
     })
 }

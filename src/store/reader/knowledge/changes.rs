@@ -7,6 +7,7 @@ use rusqlite::{Row, params};
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
 use crate::store::reader::{Reader, limit};
+use crate::store::record::{read_id, read_type};
 use crate::store::{ErrorContext, StoreError};
 
 /// A change of a node that has fields.
@@ -78,8 +79,8 @@ impl Reader {
                 snapshot: row.get(0)?,
                 seq: row.get(1)?,
                 op: row.get(2)?,
-                id: row.get(3)?,
-                node_type: row.get(4)?,
+                id: read_id(row, 3)?,
+                node_type: read_type(row, 4)?,
                 label: row.get(5)?,
                 old_fields: row.get(6)?,
                 new_fields: row.get(7)?,
