@@ -148,7 +148,9 @@ mod tests {
         let [db, ahead, made] =
             ["m.db", "m.db.20990101T000000Z.before-gc", "m.db.20260101T000000Z.before-gc"]
                 .map(|it| dir.path().join(it));
-        [&db, &ahead, &made].map(|it| fs::write(it, "").unwrap());
+        for it in [&db, &ahead, &made] {
+            fs::write(it, "").unwrap();
+        }
         assert_eq!(prune_backups(&db, &made, 2).unwrap(), [""; 0].map(PathBuf::from));
         assert_eq!(prune_backups(&db, &made, 1).unwrap(), [ahead]);
         assert!(made.exists());
