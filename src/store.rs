@@ -23,6 +23,7 @@ mod heat_rows;
 mod heat_writer;
 pub(crate) mod history_reader;
 pub(crate) mod links;
+mod lock_list;
 pub(crate) mod missing_wal_check;
 pub(crate) mod node_columns;
 pub(crate) mod node_insert;

@@ -94,7 +94,7 @@ pub(super) fn export(
     // Memories that are archived no longer must not come back with a later import.
     let stale = if folder.is_dir() { found_in(folder)? } else { Vec::new() };
     let stale: Vec<PathBuf> = stale.into_iter().map(|it| it.path).collect();
-    draft.publish(&stale)?;
+    draft.publish(db, &stale)?;
     let folder = folder.display();
     context
         .say(format_args!("exported: {n_memories} memories in {n_files} files, to {folder}\n"))?;

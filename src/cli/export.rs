@@ -42,6 +42,7 @@ pub(super) fn run(
             return Ok(CommandOutcome::Done);
         }
         ExportDestination::Remind(dest) => {
+            dest.iter().try_for_each(|it| transfer::refuse_same(&db, it))?;
             return foreign_remind_transfer::export(&db, dest.as_deref(), args.is_force, context);
         }
     };
@@ -50,6 +51,7 @@ pub(super) fn run(
         progress.clear();
         return done(outcome);
     };
+    transfer::refuse_same(&db, &dest)?;
     if args.is_force && transfer::is_stream(&dest) {
         let stream = File::options().write(true).open(&dest).map_err(TransferError::Output)?;
         let outcome = transfer::export(&db, &mut BufWriter::new(stream), &mut note);

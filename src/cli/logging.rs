@@ -1,7 +1,7 @@
 //! The server's log: its destination, level and format.
 //!
 //! It goes to standard error, since stdout is the protocol, or to a file that only its owner can
-//! read. A log file named by a folder's settings must be inside that folder, links followed, and
+//! read. A log file named by a folder's settings must be inside that folder, behind no link, and
 //! must not be one that would be compiled.
 //!
 //! Records are kept in a [`LogBuffer`] as well, for clients that read the log.
@@ -11,7 +11,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use log::{LevelFilter, Log, Metadata, Record};
@@ -23,6 +23,7 @@ use super::terminal_safe_output::{TerminalOrElsewhere, TextStream};
 use crate::ingest::parse::Syntax;
 use crate::mcp::QUIET_TARGET;
 use crate::model::clock::Clock;
+use crate::server::jsonl_files::confined_folder::ConfinedFolderPath;
 use crate::server::log_buffer::{self, LogBuffer};
 use crate::settings::config::{LogFormat, LogLevel, LogSettings};
 use crate::text::terminal_safe_json::json_text;
@@ -104,17 +105,16 @@ impl Log for LogFanout {
 }
 
 /// Opens the log file for appending, creating it and its folders. A path out of the folder is
-/// accepted, since only trusted settings may have one; links out of it are refused.
+/// accepted, since only trusted settings may have one.
 fn open(path: &str, folder: &Path) -> Result<File, String> {
     let bad = |error: io::Error| format!("cannot open it: {error}; name another file");
     if Syntax::of(path).is_some() {
         return Err("that is a note and would be compiled; let it end in `.log`".to_owned());
     }
-    let full = folder.join(path);
-    let is_inside = crate::settings::config::confined_path(path).is_some();
-    if is_inside && !in_full(&full).starts_with(folder) {
-        return Err("a link in it leaves the folder; name a path without".to_owned());
+    if let Some(path) = crate::settings::config::confined_path(path) {
+        return open_inside(&path, folder);
     }
+    let full = folder.join(path);
     if full.metadata().is_ok_and(|it| !it.is_file()) {
         return Err("it is no regular file; name another".to_owned());
     }
@@ -128,15 +128,19 @@ fn open(path: &str, folder: &Path) -> Result<File, String> {
     options.open(&full).map_err(bad)
 }
 
-/// Resolves links in a path; a missing path is resolved by its nearest existing folder.
-fn in_full(path: &Path) -> PathBuf {
-    match (path.canonicalize(), path.parent(), path.file_name()) {
-        (Ok(full), _, _) => full,
-        // A dangling link could lead anywhere once it is opened.
-        (Err(_), _, _) if path.is_symlink() => PathBuf::new(),
-        (Err(_), Some(folder), Some(name)) => in_full(folder).join(name),
-        (Err(_), _, _) => path.to_owned(),
+/// Opens a log file of a folder that may be a stranger's, through no link: it would lead to a file
+/// of the user.
+fn open_inside(path: &str, folder: &Path) -> Result<File, String> {
+    let mut step = folder.to_owned();
+    for name in path.split('/') {
+        step.push(name);
+        if step.is_symlink() {
+            return Err("a link is in it, and is not followed; name a path without".to_owned());
+        }
     }
+    let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let opened = ConfinedFolderPath::new(folder, above).make().and_then(|it| it.append(name));
+    opened.map_err(|error| format!("cannot open it: {error}; name another file"))
 }
 
 /// A logger that writes one JSON object per record.

@@ -23,7 +23,8 @@ use std::path::{Path, PathBuf};
 
 use super::args::ProjectOrUser;
 use super::{CommandContext, CommandError, path_variable, user_folder, variable};
-use crate::server::remindb_folder::{OWN_FOLDER, make_own_folder, make_private_folder};
+use crate::ingest::scan::OWN_FOLDER;
+use crate::server::remindb_folder::{make_own_folder, make_private_folder};
 
 /// The file's name, wherever the memory is.
 const MEMORY_FILE: &str = "memory.db";

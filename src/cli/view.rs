@@ -21,6 +21,7 @@ use super::{
     CommandContext, CommandError, CommandOutcome, browser_opener, logging, options,
     shared_space_flags, variable,
 };
+use crate::ingest::scan::OWN_FOLDER;
 use crate::mcp::{NoticeWaker, PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub};
 use crate::memory::ReadOnlyMemory;
 use crate::model::heat::LiveRates;
@@ -31,7 +32,6 @@ use crate::server::client_sessions::{
     EndedSessionRetention, LiveSessionRegistry, ProcessTransport,
 };
 use crate::server::jsonl_files::{SessionHistoryFiles, SessionLogs};
-use crate::server::remindb_folder::OWN_FOLDER;
 use crate::server::server_facts::{ReplicaStatusFn, ServerFactSource};
 use crate::server::{BackgroundTask, ShutdownSignals, StopSignal, spawn};
 use crate::settings::config::{LogLevel, LogSettings};

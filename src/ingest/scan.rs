@@ -7,6 +7,7 @@
 
 mod file_compare_and_swap;
 mod ignore_rules;
+mod locked_files;
 mod open_nofollow;
 mod open_regular_file;
 mod passed_over;
@@ -23,7 +24,10 @@ use crossbeam_channel::{Receiver, Sender};
 pub(crate) use file_compare_and_swap::{create_file, read_to_change, remove_file, replace_file};
 use ignore::{DirEntry, WalkBuilder};
 pub(crate) use ignore_rules::{CodeFiles, GitignoreMode, IgnoreRules};
-pub(crate) use open_regular_file::{open_regular, read_regular, read_regular_text};
+pub(crate) use locked_files::{FileIdentity, LockedFiles};
+pub(crate) use open_regular_file::{
+    open_own, open_regular, read_regular, read_regular_text, stat_own,
+};
 pub(crate) use passed_over::{DetailLevel, document_kind};
 pub use passed_over::{PassedOver, PassedOverPath};
 
@@ -33,6 +37,9 @@ use crate::model::file_stat::FileStat;
 /// Folders that are never entered, beside those whose name begins with a dot.
 pub(crate) const SKIPPED_FOLDERS: [&str; 8] =
     ["Pods", "__pycache__", "bower_components", "dist", "node_modules", "target", "vendor", "venv"];
+
+/// The name of a root's own folder, of its settings and its memory.
+pub(crate) const OWN_FOLDER: &str = ".remindb";
 
 /// Path of a root's ignore rules.
 pub(crate) const IGNORE_FILE: &str = ".remindb/ignore";
@@ -172,15 +179,18 @@ impl ScanResult {
             Ok((Some(stat), None)) => {
                 self.found.push(ScannedFile { path, elsewhere: None, syntax, stat });
             }
-            Ok((Some(stat), Some(Some(target)))) => {
+            Ok((Some(stat), Some(LinkTarget::Inside(target)))) => {
                 let elsewhere = Some(target.into_boxed_path());
                 self.found.push(ScannedFile { path, elsewhere, syntax, stat });
             }
-            Ok((stat, _)) => {
-                let what = match stat {
+            Ok((stat, elsewhere)) => {
+                let what = match (stat, elsewhere) {
+                    (Some(_), Some(LinkTarget::OwnFile)) => {
+                        "a link into `.remindb`, which has no notes; not followed"
+                    }
                     // A link must not give access to files outside the folder.
-                    Some(_) => "a link that leaves the folder; not followed",
-                    None => "neither a file nor a link to one; passed over",
+                    (Some(_), _) => "a link that leaves the folder; not followed",
+                    (None, _) => "neither a file nor a link to one; passed over",
                 };
                 self.skipped.push(SkippedPath { path, line: None, what: what.to_owned() });
             }
@@ -199,10 +209,20 @@ pub(crate) fn stat_file(path: &Path) -> io::Result<Option<FileStat>> {
     Ok(metadata.is_file().then(|| stat_of(&metadata)))
 }
 
-/// Returns the target of a link; `None` if that is not below `root`.
-fn target(root: &Path, link: &Path) -> io::Result<Option<PathBuf>> {
+/// The target of a link.
+enum LinkTarget {
+    Inside(PathBuf),
+    /// A file in `.remindb/`, such as the memory.
+    OwnFile,
+    Outside,
+}
+
+fn target(root: &Path, link: &Path) -> io::Result<LinkTarget> {
     let full = link.canonicalize()?;
-    Ok(full.starts_with(root.canonicalize()?).then_some(full))
+    let root = root.canonicalize()?;
+    let Ok(below) = full.strip_prefix(root) else { return Ok(LinkTarget::Outside) };
+    let is_own = below.components().any(|it| it.as_os_str() == OWN_FOLDER);
+    Ok(if is_own { LinkTarget::OwnFile } else { LinkTarget::Inside(full) })
 }
 
 fn stat_of(metadata: &Metadata) -> FileStat {

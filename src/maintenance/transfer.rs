@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use atomic_file::{AtomicFile, IfExists, is_stream};
 pub(crate) use atomic_folder::AtomicFolder;
-pub(crate) use backup::{BackupReport, backup, backup_as_is};
+pub(crate) use backup::{BackupReport, backup, backup_as_is, refuse_same};
 pub(crate) use export::export;
 pub(crate) use import::{ImportInput, ImportReport, import};
 pub(crate) use markdown_export::{MarkdownExportReport, export_markdown};

@@ -1,7 +1,8 @@
 //! Files of JSON lines in a source folder's own `.remindb/`, for people and programs.
 //!
-//! The folder may come from somebody else's repository, so nothing is read or written through a
-//! link that leads out of it, and only regular files are. New files are readable by the user alone.
+//! The folder may come from somebody else's repository, so nothing is read, written or removed
+//! through a link, and only regular files that have no other name. New files are readable by the
+//! user alone.
 //!
 //! | files | contents |
 //! |---|---|
@@ -9,7 +10,7 @@
 //! | `logs/ID.log` | the activity of one session, if enabled: [`SessionLogs`] |
 //! | `rescan.jsonl` | the results of scans, if enabled: a [`JsonlSink`] |
 
-mod confined_folder;
+pub(crate) mod confined_folder;
 mod session_call_logs;
 mod session_history_files;
 mod sink;

@@ -4,9 +4,6 @@ use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The name of the folder.
-pub(crate) const OWN_FOLDER: &str = ".remindb";
-
 /// Git's rules for the folder. Settings can be committed; memories, backups and logs cannot by
 /// accident, nor can this file, which each machine makes for itself.
 const GIT_RULES: &str = "\

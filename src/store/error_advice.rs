@@ -45,6 +45,11 @@ pub(super) fn advice(error: &rusqlite::Error) -> Option<(ExternalErrorCause, &'s
         ErrorCode::DiskFull => {
             (Refusal, "make room on the disk; if there is room, run `remindb doctor`")
         }
+        ErrorCode::SystemIoFailure if is_short_read(error) => (
+            State,
+            "the database or its log was replaced or shortened: end every process that uses it, so \
+             that it is put back, then try again",
+        ),
         ErrorCode::SystemIoFailure => {
             (Refusal, "is the disk full, or a file as large as it may get?")
         }
@@ -73,6 +78,12 @@ pub(super) fn is_strange_value(error: &rusqlite::Error) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns whether a file was shorter than its index says.
+fn is_short_read(error: &rusqlite::Error) -> bool {
+    let found = error.sqlite_error().map(|it| it.extended_code);
+    found == Some(rusqlite::ffi::SQLITE_IOERR_SHORT_READ)
 }
 
 /// Returns whether the full-text index is damaged, from which it can be made anew.

@@ -10,11 +10,11 @@
 
 mod hard_links;
 mod open_wal;
+mod unlinked_log;
 
-use std::fs::{self, Metadata};
-use std::io;
+use std::fs::{self, File, Metadata};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -22,11 +22,13 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 pub(super) use hard_links::check_links;
 use hard_links::{check_names, n_names};
 use open_wal::{LOG_HEAD, OpenWal};
+use unlinked_log::is_empty_file;
 
 use super::checked_schema::CheckedSchema;
 use super::committed_wal_pages::CommittedWalPageNumbers;
 use super::missing_wal_check::with_suffix;
 use super::{ErrorContext, StoreError, write_transaction};
+use crate::ingest::scan::{FileIdentity, LockedFiles};
 
 /// The first bytes of a log whose checksums are little-endian, and big-endian.
 const LOG_MAGIC: [u8; 4] = [0x37, 0x7f, 0x06, 0x82];
@@ -44,6 +46,10 @@ pub(crate) struct OpenedFiles {
     beside: [PathBuf; 2],
     opened: DatabaseInodes,
     open_log: Option<OpenWal>,
+    /// Keeps whoever reads a folder from dropping SQLite's locks.
+    _locked: LockedFiles,
+    /// The index, where it had to be looked into; it stays open until the process ends.
+    index: OnceLock<Option<&'static File>>,
     /// The log as it was after a write of this process that was not its first.
     log: Mutex<Option<WalExtent>>,
     /// The database as it was when this process last saw that it is whole.
@@ -91,14 +97,7 @@ enum WalTruncationCheckResult {
 /// Inodes behind the names of the database, its log and the log's index.
 ///
 /// `None` where there is no file.
-type DatabaseInodes = [Option<Inode>; 3];
-
-/// Device and inode number, which no two files have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Inode {
-    device: u64,
-    number: u64,
-}
+type DatabaseInodes = [Option<FileIdentity>; 3];
 
 /// A change of the names while the files were open; the number is that of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,6 +151,8 @@ impl OpenedFiles {
             open_log: OpenWal::open(&beside[0]),
             beside,
             opened: [None; 3],
+            _locked: LockedFiles::new([]),
+            index: OnceLock::new(),
             log: Mutex::default(),
             database: Mutex::default(),
             schema: CheckedSchema::default(),
@@ -164,7 +165,10 @@ impl OpenedFiles {
             {
                 Err(file_identity.moved(1))
             }
-            None => Ok(file_identity),
+            None => {
+                let locked = LockedFiles::new(file_identity.opened.into_iter().flatten());
+                Ok(OpenedFiles { _locked: locked, ..file_identity })
+            }
         }
     }
 
@@ -201,7 +205,7 @@ impl OpenedFiles {
         if let Some(database) = &found[0] {
             check_names(&self.path, n_names(database))?;
         }
-        let moment = match FileReplacedOrUnlinked::between(self.opened, inodes(&found)) {
+        let moment = match FileReplacedOrUnlinked::between(self.opened, self.inodes_of(&found)) {
             None => WalCheckMoment::BeforeWrite,
             Some(FileReplacedOrUnlinked::LogUnlinked) => {
                 self.put_back_or_warn();
@@ -270,10 +274,14 @@ impl OpenedFiles {
         if change.is_none() && matches!(self.cut_file(WalCheckMoment::Other, conn), Ok(None)) {
             return;
         }
-        if change == Some(FileReplacedOrUnlinked::LogUnlinked)
-            && let Err(error) = self.confirm(conn)
-        {
-            log::error!("{error}");
+        match change {
+            Some(FileReplacedOrUnlinked::LogUnlinked) => {
+                if let Err(error) = self.confirm(conn) {
+                    log::error!("{error}");
+                }
+            }
+            Some(FileReplacedOrUnlinked::Replaced(1 | 2)) => self.keep_replaced_log(),
+            _ => (),
         }
         if let Err(error) = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true) {
             log::warn!("cannot leave the log as it is: {error}");
@@ -371,7 +379,7 @@ impl OpenedFiles {
     }
 
     fn change(&self) -> Option<FileReplacedOrUnlinked> {
-        FileReplacedOrUnlinked::between(self.opened, inodes(&self.look()))
+        FileReplacedOrUnlinked::between(self.opened, self.inodes_of(&self.look()))
     }
 
     /// Looks up the three names.
@@ -381,6 +389,16 @@ impl OpenedFiles {
         // A link in place of the log or its index is another file, wherever it leads.
         let of = |nth| fs::symlink_metadata(self.name(nth)).ok();
         [database, of(1), of(2)]
+    }
+
+    /// Returns the inodes at the names. An empty file in place of the log counts as none: nothing
+    /// was written to it, and who has the same index cannot write to it.
+    fn inodes_of(&self, found: &[Option<Metadata>; 3]) -> DatabaseInodes {
+        let mut inodes = inodes(found);
+        if found[1].as_ref().is_some_and(is_empty_file) && inodes[1] != self.opened[1] {
+            inodes[1] = None;
+        }
+        inodes
     }
 
     fn name(&self, nth: usize) -> &Path {
@@ -393,78 +411,15 @@ impl OpenedFiles {
     fn moved(&self, nth: usize) -> StoreError {
         StoreError::Moved { path: self.name(nth).to_owned() }
     }
-
-    /// Restores the log's name, and returns whether it has it again.
-    fn put_back_or_warn(&self) -> bool {
-        let name = self.name(1);
-        match self.put_back(name) {
-            Ok(()) => log::warn!("`{}` was deleted, and was put back", name.display()),
-            Err(ref error) => log::error!("cannot put `{}` back: {error}", name.display()),
-        }
-        name.exists()
-    }
-
-    /// Copies the open log to its name. A copy suffices: no process appends to the log without the
-    /// write lock, and every process that has the old one open finds its name changed.
-    #[cfg(target_os = "linux")]
-    fn put_back(&self, name: &Path) -> io::Result<()> {
-        let gone = || io::Error::from(io::ErrorKind::NotFound);
-        let open = descriptor_of(self.opened[1].ok_or_else(gone)?)?.ok_or_else(gone)?;
-        let draft = with_suffix(name, ".draft");
-        let copied = fs::copy(open, &draft)
-            .and_then(|_| {
-                use std::os::unix::fs::MetadataExt;
-                let owner = fs::metadata(&self.full)?;
-                std::os::unix::fs::chown(&draft, Some(owner.uid()), Some(owner.gid()))
-            })
-            .and_then(|()| fs::File::open(&draft)?.sync_all())
-            .and_then(|()| super::rename_noreplace::rename_new(&draft, name))
-            .and_then(|()| fs::File::open(name.parent().unwrap_or(Path::new("/")))?.sync_all());
-        if copied.is_err() {
-            // The draft may not exist.
-            let _ = fs::remove_file(&draft);
-        }
-        copied
-    }
-
-    /// Refuses: on other systems, an unlinked file cannot be read through its descriptor.
-    #[cfg(not(target_os = "linux"))]
-    fn put_back(&self, _: &Path) -> io::Result<()> {
-        Err(io::Error::from(io::ErrorKind::Unsupported))
-    }
 }
 
 fn inodes(files: &[Option<Metadata>; 3]) -> DatabaseInodes {
-    files.each_ref().map(|it| it.as_ref().map(inode_of))
+    files.each_ref().map(|it| it.as_ref().map(FileIdentity::of))
 }
 
 fn lock<T>(mark: &Mutex<T>) -> MutexGuard<'_, T> {
     // A mark is replaced as a whole.
     mark.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Returns the path of a descriptor of this process that leads to the file.
-#[cfg(target_os = "linux")]
-fn descriptor_of(inode: Inode) -> io::Result<Option<PathBuf>> {
-    for entry in fs::read_dir("/proc/self/fd")? {
-        let path = entry?.path();
-        if fs::metadata(&path).is_ok_and(|it| inode_of(&it) == inode) {
-            return Ok(Some(path));
-        }
-    }
-    Ok(None)
-}
-
-#[cfg(unix)]
-fn inode_of(metadata: &Metadata) -> Inode {
-    use std::os::unix::fs::MetadataExt;
-    Inode { device: metadata.dev(), number: metadata.ino() }
-}
-
-/// On other systems, an open file is neither deleted nor replaced.
-#[cfg(not(unix))]
-fn inode_of(_: &Metadata) -> Inode {
-    Inode { device: 0, number: 0 }
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 //! The log is created before its index and removed after it. If one of them is missing, either no
 //! process has the database open, or one has it open whose files were deleted: SQLite would make
 //! new ones, and the two processes would write without seeing each other. The lock that each open
-//! connection holds distinguishes the two cases.
+//! connection holds distinguishes the two cases. Where a third process has made new ones, the list
+//! of locks does.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{StoreError, busy_handler, damaged_wal};
+use super::{StoreError, busy_handler, damaged_wal, lock_list};
 
 /// Longest wait for processes that open or close the database at the same time.
 const RIVALS_WAIT: Duration = Duration::from_secs(10);
@@ -40,11 +41,12 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
         let (log, index) = (log.clone(), index.clone());
         move || log.exists() && index.exists()
     };
-    if are_there() || !is_held(&full, &log, are_there.clone()) || are_there() {
-        return Ok(());
-    }
+    let is_orphaned = match are_there() {
+        true => has_other_index(&full, &index),
+        false => is_held(&full, &log, are_there.clone()) && !are_there(),
+    };
     let missing = if log.exists() { index } else { log };
-    Err(StoreError::Orphaned { path: path.to_owned(), missing })
+    if is_orphaned { Err(StoreError::Orphaned { path: path.to_owned(), missing }) } else { Ok(()) }
 }
 
 /// Refuses a missing database whose log is still there: SQLite would delete the log.
@@ -84,6 +86,15 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 fn is_held(path: &Path, log: &Path, is_over: impl Fn() -> bool + Clone + Send + 'static) -> bool {
     let is_free = busy_handler::try_up_to(RIVALS_WAIT, || {
         Ok(is_over() || !is_held_now(path, log, is_over.clone()))
+    });
+    matches!(is_free, Ok(false))
+}
+
+/// Returns whether another process has the database open, and the files at the names of its log and
+/// index were made since by a third one. A process that opens it just now soon has the new ones.
+fn has_other_index(path: &Path, index: &Path) -> bool {
+    let is_free = busy_handler::try_up_to(RIVALS_WAIT, || {
+        Ok(!lock_list::is_open_with_other_index(path, index))
     });
     matches!(is_free, Ok(false))
 }

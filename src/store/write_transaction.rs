@@ -7,22 +7,13 @@
 
 use std::fmt;
 use std::fs;
-use std::ops::RangeInclusive;
 use std::path::Path;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use super::lock_list::{self, READ_LOCKS, WRITE_LOCK, WalLockByteRange};
 use super::missing_wal_check::with_suffix;
 use super::{ErrorContext, StoreError};
-
-/// A lock of SQLite: its kind in the list of locks, and its bytes of the index.
-struct WalLockByteRange(&'static str, RangeInclusive<u64>);
-
-/// The lock of the process that writes.
-const WRITE_LOCK: WalLockByteRange = WalLockByteRange("WRITE", 120..=120);
-
-/// The locks of processes that read the database or a state of the log.
-const READ_LOCKS: WalLockByteRange = WalLockByteRange("READ", 123..=127);
 
 /// A process that holds a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,16 +82,7 @@ pub(crate) fn reader_name(conn: &Connection) -> String {
 /// Returns a process that holds a lock of the database at `path`, a path without links.
 #[cfg(target_os = "linux")]
 fn holder_of(path: &Path, lock: &WalLockByteRange) -> Option<LockHolder> {
-    use std::os::unix::fs::MetadataExt;
-    let index = fs::metadata(with_suffix(path, "-shm")).ok()?;
-    let device = index.dev();
-    let file = format!(
-        "{:02x}:{:02x}:{}",
-        rustix::fs::major(device),
-        rustix::fs::minor(device),
-        index.ino()
-    );
-    let pid = holder_in(&fs::read_to_string("/proc/locks").ok()?, &file, lock)?;
+    let pid = lock_list::first_holder(&with_suffix(path, "-shm"), lock)?;
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let field = |name: &str| {
         let line = status.lines().find_map(|it| it.strip_prefix(name))?;
@@ -115,60 +97,12 @@ fn holder_of(_: &Path, _: &WalLockByteRange) -> Option<LockHolder> {
     None
 }
 
-/// Returns a process that holds a lock, given the list of locks and the index as
-/// `major:minor:inode`. A line has the form `1: POSIX  ADVISORY  WRITE 4711 fd:00:8421 120 120`;
-/// one with `->` is of a process that waits.
-#[cfg(any(target_os = "linux", test))]
-fn holder_in(
-    locks: &str,
-    index: &str,
-    WalLockByteRange(kind, bytes): &WalLockByteRange,
-) -> Option<u32> {
-    locks.lines().find_map(|line| {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        let [_, _, _, found, pid, file, first, last] = fields[..] else { return None };
-        let (first, last) = (first.parse::<u64>().ok()?, last.parse().unwrap_or(u64::MAX));
-        let is_wanted = found == *kind && first <= *bytes.end() && *bytes.start() <= last;
-        // A process of another namespace has no number here.
-        let pid = pid.parse().ok().filter(|it| 0 < *it);
-        if is_wanted && file == index { pid } else { None }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
     use super::*;
     use crate::store::{IfMissing, busy_handler, connection};
-
-    #[test]
-    fn the_list_of_locks_names_the_writer() {
-        let locks = "\
-            1: POSIX  ADVISORY  READ  11 fd:00:8421 123 123\n\
-            2: POSIX  ADVISORY  WRITE 12 fd:00:8422 120 120\n\
-            3: POSIX  ADVISORY  WRITE 13 fd:00:8421 121 121\n\
-            4: POSIX  ADVISORY  WRITE 14 fd:00:8421 120 120\n\
-            4: -> POSIX  ADVISORY  WRITE 15 fd:00:8421 120 120\n\
-            5: FLOCK  ADVISORY  WRITE 16 fd:00:77 0 EOF\n";
-        let writer_in = |locks, index| holder_in(locks, index, &WRITE_LOCK);
-        assert_eq!(writer_in(locks, "fd:00:8421"), Some(14));
-        assert_eq!(writer_in(locks, "fd:00:77"), Some(16));
-        assert_eq!(writer_in(locks, "fd:00:99"), None);
-        assert_eq!(writer_in("1: POSIX ADVISORY WRITE -1 fd:00:7 120 120", "fd:00:7"), None);
-        assert_eq!(writer_in("nonsense\n\n1: POSIX", "fd:00:7"), None);
-    }
-
-    #[test]
-    fn the_list_of_locks_names_a_reader() {
-        let locks = "\
-            1: POSIX  ADVISORY  READ  11 fd:00:8421 128 128\n\
-            2: POSIX  ADVISORY  READ  12 fd:00:8421 122 122\n\
-            3: POSIX  ADVISORY  WRITE 13 fd:00:8421 120 120\n\
-            4: POSIX  ADVISORY  READ  14 fd:00:8421 125 125\n";
-        assert_eq!(holder_in(locks, "fd:00:8421", &READ_LOCKS), Some(14));
-        assert_eq!(holder_in(locks, "fd:00:8422", &READ_LOCKS), None);
-    }
 
     #[test]
     #[cfg(target_os = "linux")]

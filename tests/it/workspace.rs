@@ -207,8 +207,22 @@ fn a_secret_of_ones_own_kind_is_replaced_at_every_door() {
     client.text("MemoryCompile", json!({"path": "b.md", "message": TICKET}));
     let found = client.text("MemorySearch", json!({"query": "again", "detail": "full"}));
     assert!(found.contains("Again «redacted:ticket»."), "{found}");
+    // The agent is told.
+    let written = client.text("MemoryWrite", json!({"payload": format!("Of {TICKET}.")}));
+    assert!(written.ends_with("\nsecrets were replaced by markers: ticket"), "{written}");
     client.end();
     assert!(!is_stored(&folder, TICKET));
+    let mut client = Client::legacy(&folder, &["--source", "notes", "--db", "memory.db"]);
+    for (tool, args) in [
+        ("MemoryRemember", json!({"content": format!("It is {TICKET}.")})),
+        ("MemoryIngest", json!({"content": TICKET, "flush": true})),
+    ] {
+        let answer: Value = serde_json::from_str(&client.text(tool, args)).unwrap();
+        assert_eq!(answer["redacted"], json!(["ticket"]), "{tool}");
+    }
+    let plain = client.text("MemoryRemember", json!({"content": "Nothing of it."}));
+    assert!(!plain.contains("redacted"), "{plain}");
+    client.end();
 
     // A folder compiled before counts, too, though the server does not rescan it.
     let folder = notes().file(CONFIG, CUSTOM).file("other/c.md", "Other.\n");
@@ -376,9 +390,17 @@ fn no_log_is_written_outside_the_folder_or_into_notes() {
     symlink("..", folder.path("notes/logs")).unwrap();
     folder.check_session(expect![[r#"
         $ serve --source notes --db memory.db
-        ! remindb: `server.logging.output_path` in the settings is `logs/x.log`: a link in it leaves the folder; name a path without
+        ! remindb: `server.logging.output_path` in the settings is `logs/x.log`: a link is in it, and is not followed; name a path without
         = 2
     "#]]);
+    let folder = notes().file(CONFIG, logging("x.log")).file("notes/mine.txt", "Mine.\n");
+    symlink("mine.txt", folder.path("notes/x.log")).unwrap();
+    folder.check_session(expect![[r#"
+        $ serve --source notes --db memory.db
+        ! remindb: `server.logging.output_path` in the settings is `x.log`: a link is in it, and is not followed; name a path without
+        = 2
+    "#]]);
+    assert_eq!(fs::read_to_string(folder.path("notes/mine.txt")).unwrap(), "Mine.\n");
     let folder = notes().file(CONFIG, logging("a.md"));
     folder.check_session(expect![[r#"
         $ serve --source notes --db memory.db --trust-workspace

@@ -17,9 +17,10 @@ use super::supported_clients::ClientPaths;
 use super::{SKILLS, UserFolders, scope_of};
 use crate::cli::args::{Client, ProjectOrUser, SetupArgs};
 use crate::cli::{CommandContext, CommandError};
+use crate::ingest::scan::OWN_FOLDER;
 use crate::mcp::Tool;
 use crate::query::OutputFormat;
-use crate::server::remindb_folder::{OWN_FOLDER, make_private_folder};
+use crate::server::remindb_folder::make_private_folder;
 use crate::surface::ToolRunner;
 
 /// A setup to run: its arguments, folders and manifest.

@@ -7,8 +7,10 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use super::locked_files;
+
 /// Opens the regular file at `path`, relative to `root`; `None` if there is something else, such as
-/// a link. A link in place of a folder on the way is an error.
+/// a link. A link in place of a folder on the way is an error, and so is a file of an open memory.
 #[cfg(target_os = "linux")]
 pub(super) fn open(root: &Path, path: &Path) -> io::Result<Option<File>> {
     let Some(name) = path.file_name() else { return Err(leaves(path)) };
@@ -37,9 +39,13 @@ pub(super) fn open_in(
     folder: &rustix::fd::OwnedFd,
     name: &std::ffi::OsStr,
 ) -> io::Result<Option<File>> {
-    use rustix::fs::{Mode, OFlags, openat};
+    use rustix::fs::{AtFlags, Mode, OFlags, openat, statat};
     use rustix::io::Errno;
 
+    use super::locked_files::{FileIdentity, check_before_opening};
+
+    let looked = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    check_before_opening(FileIdentity { device: looked.st_dev, number: looked.st_ino })?;
     // A pipe must not keep the caller waiting.
     const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
     match openat(folder, name, FILE, Mode::empty()) {
@@ -53,9 +59,11 @@ pub(super) fn open_in(
 #[cfg(not(target_os = "linux"))]
 pub(super) fn open(root: &Path, path: &Path) -> io::Result<Option<File>> {
     let full = root.join(path);
-    if !full.symlink_metadata()?.is_file() {
+    let looked = full.symlink_metadata()?;
+    if !looked.is_file() {
         return Ok(None);
     }
+    locked_files::check_before_opening(locked_files::FileIdentity::of(&looked))?;
     let file = File::open(&full)?;
     match full.canonicalize()? == root.canonicalize()?.join(path) {
         true => regular(file),
@@ -64,7 +72,8 @@ pub(super) fn open(root: &Path, path: &Path) -> io::Result<Option<File>> {
 }
 
 fn regular(file: File) -> io::Result<Option<File>> {
-    Ok(file.metadata()?.is_file().then_some(file))
+    let (file, metadata) = locked_files::check_opened(file)?;
+    Ok(metadata.is_file().then_some(file))
 }
 
 fn leaves(path: &Path) -> io::Error {

@@ -4,20 +4,24 @@
 //! Opening a pipe waits for somebody who writes, and reading a device may never end. So a path is
 //! looked at before it is opened, and what was opened is looked at again.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
+
+use super::locked_files::{FileIdentity, check_before_opening, check_opened};
 
 /// Opens a regular file; links are followed.
 ///
 /// # Errors
 ///
-/// There is none, it cannot be opened, or it is something else.
+/// There is none, it cannot be opened, it is something else, or a file of an open memory.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     let irregular = || io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file");
-    if !fs::metadata(path)?.is_file() {
+    let looked = fs::metadata(path)?;
+    if !looked.is_file() {
         return Err(irregular());
     }
+    check_before_opening(FileIdentity::of(&looked))?;
     let mut options = File::options();
     options.read(true);
     // A pipe may have taken its place.
@@ -26,8 +30,54 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
         use std::os::unix::fs::OpenOptionsExt;
         options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     }
-    let file = options.open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(irregular()) }
+    let (file, metadata) = check_opened(options.open(path)?)?;
+    if metadata.is_file() { Ok(file) } else { Err(irregular()) }
+}
+
+/// Opens a file that this program writes, trims or removes by itself: a regular one that has no
+/// other name, so that it is no file of the user's.
+///
+/// # Errors
+///
+/// It cannot be opened, or it is a link, something else, or a file of an open memory.
+pub(crate) fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    match stat_own(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => (),
+        found => check_before_opening(FileIdentity::of(&found?))?,
+    }
+    // A link or a pipe may have taken its place.
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+
+        use rustix::fs::OFlags;
+        options.custom_flags(OFlags::NONBLOCK.union(OFlags::NOFOLLOW).bits().cast_signed());
+    }
+    let (file, metadata) = check_opened(options.open(path)?)?;
+    check_own(&metadata).map(|()| file)
+}
+
+/// Returns the metadata of such a file.
+///
+/// # Errors
+///
+/// There is none, or it is a link or something else.
+pub(crate) fn stat_own(path: &Path) -> io::Result<Metadata> {
+    let metadata = fs::symlink_metadata(path)?;
+    check_own(&metadata).map(|()| metadata)
+}
+
+fn check_own(metadata: &Metadata) -> io::Result<()> {
+    let refused = |why| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    #[cfg(unix)]
+    let n_names = std::os::unix::fs::MetadataExt::nlink(metadata);
+    #[cfg(not(unix))]
+    let n_names = 1;
+    match (metadata.is_file(), n_names) {
+        (false, _) => refused("it is a link or no regular file"),
+        (true, 0 | 1) => Ok(()),
+        (true, _) => refused("it has other names (hard links)"),
+    }
 }
 
 /// Returns the bytes of a regular file of at most `bytes_max`.

@@ -108,7 +108,14 @@ pub(super) fn examine_rows(
             needles.note_live(value);
         }
         if 0 < n_left {
-            redaction.left.push(format!("{n_left} secrets in `{table}.{name}`"));
+            let advice = match (table, name) {
+                ("custom_view", "name") => {
+                    ", the name of a view: `remindb view-query` lists them; \
+                                            make it under another name and remove it"
+                }
+                _ => "",
+            };
+            redaction.left.push(format!("{n_left} secrets in `{table}.{name}`{advice}"));
         }
     }
     let compared = tx.execute(COMPARE, []);

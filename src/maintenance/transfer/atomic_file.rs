@@ -230,8 +230,8 @@ fn refuse(dest: &Path, if_there: IfExists) -> Result<(), TransferError> {
         let companion = with_suffix(dest, suffix);
         if companion.symlink_metadata().is_ok() {
             let what = format!(
-                "`{}` belongs to a database that is in use or was not closed; end what uses it, \
-                 or move the file away",
+                "`{}` belongs to a database that is in use or was not closed, and may hold what \
+                 was written to it last; name another file",
                 companion.display()
             );
             return Err(TransferError::Refused(what));

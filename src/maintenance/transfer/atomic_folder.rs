@@ -14,7 +14,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use super::atomic_file::sync_folder;
-use super::{AtomicFile, FileErrorContext, IfExists, TransferError};
+use super::{AtomicFile, FileErrorContext, IfExists, TransferError, refuse_same};
 use crate::ingest::scan;
 use crate::store::rename_noreplace::rename_new;
 
@@ -93,7 +93,8 @@ impl AtomicFolder {
     }
 
     /// Gives the draft its name. In a folder that exists, `stale` are the paths of files to remove.
-    pub(crate) fn publish(mut self, stale: &[PathBuf]) -> Result<(), TransferError> {
+    /// None of them is `source`, the memory that is exported.
+    pub(crate) fn publish(mut self, source: &Path, stale: &[PathBuf]) -> Result<(), TransferError> {
         let dest = self.dest.clone();
         if self.is_new {
             rename_new(&self.draft, &dest).map_err(|error| match error.kind() {
@@ -107,6 +108,7 @@ impl AtomicFolder {
         let Some((last, others)) = self.files.split_last() else { return Ok(()) };
         for file in self.files.iter().chain(stale) {
             refuse_linked_folders(&dest, file)?;
+            refuse_same(source, &dest.join(file))?;
         }
         for file in &self.files {
             let full = dest.join(file);

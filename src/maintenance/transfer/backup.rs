@@ -167,7 +167,7 @@ fn immutable(path: &Path) -> String {
 }
 
 /// Refuses to overwrite the source of a transfer.
-pub(super) fn refuse_same(from: &Path, to: &Path) -> Result<(), TransferError> {
+pub(crate) fn refuse_same(from: &Path, to: &Path) -> Result<(), TransferError> {
     let full = |path: &Path| -> Option<PathBuf> { path.canonicalize().ok() };
     if full(from).is_some() && full(from) == full(to) {
         let what = format!("`{}` cannot be both source and destination", from.display());

@@ -78,7 +78,7 @@ pub(crate) fn export_markdown(
     export.write_agents(&layout.index.agents)?;
     let report = export.report;
     draft.write(INDEX_FILE, |file| put(file, &layout.index.text()))?;
-    draft.publish(&[])?;
+    draft.publish(db, &[])?;
     Ok(report)
 }
 

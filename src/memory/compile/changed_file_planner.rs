@@ -148,7 +148,11 @@ pub(super) fn root_at_first(path: &Path) -> Result<PathBuf, CompileError> {
 /// Resolves links in a path; returns it and its kind.
 fn resolve(path: &Path) -> Result<(PathBuf, PathKind), CompileError> {
     match path.canonicalize() {
-        Ok(full) if full.is_dir() => Ok((full, PathKind::Folder)),
+        // A folder that cannot be listed is not one without notes.
+        Ok(full) if full.is_dir() => match scan::stat_folder(&full) {
+            Ok(_) => Ok((full, PathKind::Folder)),
+            Err(source) => Err(CompileError::NoSource { path: path.to_owned(), source }),
+        },
         Ok(full) => Ok((full, PathKind::File)),
         Err(source) => {
             // A deleted path is resolved by its folder, to find its row.

@@ -1,6 +1,8 @@
 mod exported;
 mod inserts;
 mod links;
+#[cfg(target_os = "linux")]
+mod locks;
 mod overlays;
 mod races;
 mod slices;

@@ -1,6 +1,5 @@
 //! Session logs: the tools that each session called and its failures, without any texts.
 
-use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -8,7 +7,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::confined_folder::{ConfinedFolder, LogFolderPath};
+use super::confined_folder::{ConfinedFolder, ConfinedFolderPath};
 use super::sink::JsonlSink;
 use crate::model::clock::Millis;
 use crate::model::identity::is_base62;
@@ -92,9 +91,9 @@ impl SessionLogs {
         let Some(id) = folder.stems(ENDING)?.into_iter().find(|it| it == id) else {
             return Ok(None);
         };
-        let Some(path) = folder.find(&format!("{id}{ENDING}"))? else { return Ok(None) };
+        let Some(file) = folder.read(&format!("{id}{ENDING}"))? else { return Ok(None) };
         let mut entries = Vec::new();
-        each_line(BufReader::new(File::open(path)?), |line| {
+        each_line(BufReader::new(file), |line| {
             entries.extend(serde_json::from_slice::<SessionLogRecord>(line));
         })?;
         Ok(Some(SessionLogContents { session_id: id, entries }))
@@ -117,7 +116,7 @@ impl SessionLogs {
     }
 
     fn enter(&self) -> io::Result<Option<ConfinedFolder>> {
-        self.home.as_ref().map_or(Ok(None), |home| LogFolderPath::new(home, FOLDER).enter())
+        self.home.as_ref().map_or(Ok(None), |home| ConfinedFolderPath::own(home, FOLDER).enter())
     }
 }
 
@@ -139,7 +138,7 @@ fn slug(id: &str) -> String {
 
 fn describe(folder: &ConfinedFolder, id: String) -> Option<SessionLogSummary> {
     let name = format!("{id}{ENDING}");
-    let metadata = folder.find(&name).ok()??.metadata().ok()?;
+    let metadata = folder.find(&name).ok()??;
     let rotated = folder.find(&format!("{name}.1")).is_ok_and(|it| it.is_some());
     let modified_at = metadata.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
     let modified_at = modified_at.as_secs();

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::path::Path;
 
-use super::confined_folder::{ConfinedFolder, LogFolderPath};
+use super::confined_folder::{ConfinedFolder, ConfinedFolderPath};
 use super::sink;
 use crate::model::identity::is_base62;
 use crate::server::client_sessions::{
@@ -26,12 +26,12 @@ const CLIENTS_MAX: usize = 10_000;
 
 /// The recorded sessions of all clients.
 #[derive(Clone, Debug)]
-pub(crate) struct SessionHistoryFiles(Option<LogFolderPath>);
+pub(crate) struct SessionHistoryFiles(Option<ConfinedFolderPath>);
 
 impl SessionHistoryFiles {
     /// Returns the history of the clients of the folder `source`.
     pub(crate) fn new(source: &Path) -> SessionHistoryFiles {
-        SessionHistoryFiles(Some(LogFolderPath::new(source, FOLDER)))
+        SessionHistoryFiles(Some(ConfinedFolderPath::own(source, FOLDER)))
     }
 
     /// Returns a history that stays empty.
@@ -121,7 +121,7 @@ impl SessionHistoryFiles {
     }
 
     fn enter(&self) -> io::Result<Option<ConfinedFolder>> {
-        self.0.as_ref().map_or(Ok(None), LogFolderPath::enter)
+        self.0.as_ref().map_or(Ok(None), ConfinedFolderPath::enter)
     }
 }
 
@@ -188,8 +188,8 @@ fn ledger(folder: &ConfinedFolder, stem: &str) -> Option<PastSessionsOfClient> {
 }
 
 fn read(folder: &ConfinedFolder, stem: &str) -> io::Result<Option<PastSessionsOfClient>> {
-    let Some(path) = folder.find(&format!("{stem}{ENDING}"))? else { return Ok(None) };
-    PastSessionsOfClient::read(BufReader::new(File::open(path)?)).map(Some)
+    let Some(file) = folder.read(&format!("{stem}{ENDING}"))? else { return Ok(None) };
+    PastSessionsOfClient::read(BufReader::new(file)).map(Some)
 }
 
 fn rewrite(folder: &ConfinedFolder, stem: &str) -> io::Result<()> {

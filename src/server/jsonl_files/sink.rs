@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use super::confined_folder::LogFolderPath;
+use super::confined_folder::ConfinedFolderPath;
 
 /// A file that lines are appended to.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonlSink {
-    folder: LogFolderPath,
+    folder: ConfinedFolderPath,
     name: String,
 }
 
@@ -17,14 +17,14 @@ impl JsonlSink {
     /// Returns the file `name`, which may have folders before it, in the own folder of `home`.
     pub(crate) fn new(home: &Path, name: &str) -> JsonlSink {
         let (folder, name) = name.rsplit_once('/').unwrap_or(("", name));
-        JsonlSink { folder: LogFolderPath::new(home, folder), name: name.to_owned() }
+        JsonlSink { folder: ConfinedFolderPath::own(home, folder), name: name.to_owned() }
     }
 
     /// Appends a line. The file is rotated first if it would exceed `bytes_max`.
     pub(crate) fn append(&self, line: &str, bytes_max: u64) -> io::Result<()> {
         let folder = self.folder.make()?;
-        if let Some(path) = folder.find(&self.name)? {
-            let n_bytes = path.metadata()?.len();
+        if let Some(metadata) = folder.find(&self.name)? {
+            let n_bytes = metadata.len();
             let is_full = bytes_max < n_bytes.saturating_add(line.len() as u64 + 1);
             if 0 < n_bytes && is_full {
                 folder.rename(&self.name, &format!("{}.1", self.name))?;

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use super::{Inode, inode_of};
+use crate::ingest::scan::FileIdentity;
 
 /// Bytes at the beginning of a log up to the end of its salts:
 /// <https://sqlite.org/fileformat2.html#the_write_ahead_log>.
@@ -21,8 +21,8 @@ impl OpenWal {
     }
 
     /// Returns the file that is open, by which it is compared with its name.
-    pub(super) fn inode(&self) -> Option<Inode> {
-        Some(inode_of(&self.0.metadata().ok()?))
+    pub(super) fn inode(&self) -> Option<FileIdentity> {
+        Some(FileIdentity::of(&self.0.metadata().ok()?))
     }
 
     /// Returns what the log begins with, and its length; `None` where it is empty.

@@ -5,13 +5,13 @@ use crate::store::{IfMissing, Writer};
 
 const OPENED: DatabaseInodes = [Some(inode(1)), Some(inode(2)), Some(inode(3))];
 
-const fn inode(number: u64) -> Inode {
-    Inode { device: 7, number }
+const fn inode(number: u64) -> FileIdentity {
+    FileIdentity { device: 7, number }
 }
 
 #[test]
 fn each_change_of_a_name_is_told_apart() {
-    let check = |nth: usize, now: Option<Inode>, expected: FileReplacedOrUnlinked| {
+    let check = |nth: usize, now: Option<FileIdentity>, expected: FileReplacedOrUnlinked| {
         let mut files = OPENED;
         files[nth] = now;
         assert_eq!(FileReplacedOrUnlinked::between(OPENED, files), Some(expected));
@@ -19,7 +19,7 @@ fn each_change_of_a_name_is_told_apart() {
     assert_eq!(FileReplacedOrUnlinked::between(OPENED, OPENED), None);
     check(0, None, FileReplacedOrUnlinked::Replaced(0));
     check(0, Some(inode(9)), FileReplacedOrUnlinked::Replaced(0));
-    check(0, Some(Inode { device: 8, number: 1 }), FileReplacedOrUnlinked::Replaced(0));
+    check(0, Some(FileIdentity { device: 8, number: 1 }), FileReplacedOrUnlinked::Replaced(0));
     check(1, None, FileReplacedOrUnlinked::LogUnlinked);
     check(1, Some(inode(9)), FileReplacedOrUnlinked::Replaced(1));
     check(2, None, FileReplacedOrUnlinked::IndexUnlinked);
@@ -56,6 +56,45 @@ fn a_log_that_was_unlinked_is_put_back_whole() {
     // The symbolic link leads to another file from now on.
     assert!(writer.file_identity().check().is_err());
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_empty_file_in_place_of_the_log_gives_way_to_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
+    let writer = Writer::open(&path, IfMissing::Create).unwrap();
+    let log = with_suffix(&path, "-wal");
+    let before = fs::read(&log).unwrap();
+    fs::remove_file(&log).unwrap();
+    fs::write(&log, "").unwrap();
+    assert!(writer.file_identity().check().is_err());
+    writer.file_identity().confirm(&writer.lock()).unwrap();
+    assert_eq!(fs::read(&log).unwrap(), before);
+    // Others go on with it and copy it into the database, which must not be undone.
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    assert_eq!(fs::metadata(&log).unwrap().len(), 0);
+    assert!(writer.file_identity().confirm(&writer.lock()).is_err());
+    drop(writer);
+    assert_eq!(fs::metadata(&log).unwrap().len(), 0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_log_that_lost_its_name_with_its_index_is_kept_under_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
+    let writer = Writer::open(&path, IfMissing::Create).unwrap();
+    let [log, index, kept] = ["-wal", "-shm", "-wal.kept"].map(|it| with_suffix(&path, it));
+    let before = fs::read(&log).unwrap();
+    for file in [&log, &index] {
+        fs::remove_file(file).unwrap();
+        fs::write(file, "").unwrap();
+    }
+    drop(writer);
+    assert_eq!(fs::metadata(&log).unwrap().len(), 0);
+    assert_eq!(fs::read(&kept).unwrap(), before);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 
 use super::memories::{choice, output, schema, tags, text, with_default};
+use super::replaced_secrets::tell_in_document;
 use crate::mcp::{ArgSpec, Tool, ToolEffect};
 use crate::memory::knowledge::{
     ApplyRequest, IngestRequest, RecallRequest, RememberRequest, TASKS, WorksheetRequest,
@@ -20,7 +21,9 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         args: &[ArgSpec::custom_schema(apply_schema)],
         output: Some(|| output(&[("results", "array"), ("pending", "integer")])),
         effect: ToolEffect::Edits,
-        run: ToolRunner::Document(|memory, args| Ok(memory.apply(&ApplyRequest::parse(args)?)?)),
+        run: ToolRunner::Document(|memory, args| {
+            Ok(tell_in_document(memory, args, memory.apply(&ApplyRequest::parse(args)?)?))
+        }),
     },
     Tool {
         name: "MemoryConsolidate",
@@ -38,7 +41,9 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         args: &[ArgSpec::custom_schema(ingest_schema)],
         output: Some(|| output(&[("buffered", "integer"), ("chunks", "integer")])),
         effect: ToolEffect::Edits,
-        run: ToolRunner::Document(|memory, args| memory.ingest(&IngestRequest::parse(args)?)),
+        run: ToolRunner::Document(|memory, args| {
+            Ok(tell_in_document(memory, args, memory.ingest(&IngestRequest::parse(args)?)?))
+        }),
     },
     Tool {
         name: "MemoryRecall",
@@ -57,7 +62,9 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         args: &[ArgSpec::custom_schema(remember_schema)],
         output: Some(|| output(&[("results", "array"), ("pending", "integer")])),
         effect: ToolEffect::Edits,
-        run: ToolRunner::Document(|memory, args| memory.remember(RememberRequest::parse(args)?)),
+        run: ToolRunner::Document(|memory, args| {
+            Ok(tell_in_document(memory, args, memory.remember(RememberRequest::parse(args)?)?))
+        }),
     },
     Tool {
         name: "MemoryReview",

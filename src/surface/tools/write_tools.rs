@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::replaced_secrets;
 use crate::mcp::Args;
 use crate::memory::rollback::LaterSnapshotPolicy;
 use crate::memory::{Answer, Error, ForgetChildrenMode, Memory, WriteMode};
@@ -13,12 +14,14 @@ pub(super) fn write(memory: &Memory, args: &Args) -> Result<Answer, Error> {
         _ => WriteMode::Auto,
     };
     let anchor = args.text("anchor").filter(|it| !it.is_empty());
-    memory.write(args.text("payload").unwrap_or_default(), anchor, mode)
+    let payload = args.text("payload").unwrap_or_default();
+    Ok(replaced_secrets::tell(memory, payload, memory.write(payload, anchor, mode)?))
 }
 
 pub(super) fn summarize(memory: &Memory, args: &Args) -> Result<Answer, Error> {
     let summary = args.text("summary").unwrap_or_default();
-    memory.summarize(node_id(args), summary, args.number("temperature"))
+    let answer = memory.summarize(node_id(args), summary, args.number("temperature"))?;
+    Ok(replaced_secrets::tell(memory, summary, answer))
 }
 
 pub(super) fn forget(memory: &Memory, args: &Args) -> Result<Answer, Error> {

@@ -179,3 +179,20 @@ fn a_database_that_was_deleted_or_replaced_is_neither_read_nor_written() {
         assert!(!is_there(&folder, "Lost."));
     }
 }
+
+#[test]
+fn a_folder_that_cannot_be_listed_is_not_one_without_notes() {
+    for n_descriptors in ["4", "5", "6", "7", "8", "9", "10", "11", "12", "14", "16", "20"] {
+        let folder = Folder::new().file("notes/a.md", "A note.\n");
+        let shell = ["sh", "-c", "ulimit -n \"$0\"; exec \"$@\"", n_descriptors];
+        let mut compile = folder.wrapped(&shell, &["compile", "notes", "--db", "m.db"]);
+        let ran = Ran::of(&folder, &mut compile);
+        let is_whole = ran.stdout.starts_with("compiled: 1 added");
+        let is_named = ran.stderr.contains("a.md: cannot read it");
+        assert!(
+            ran.code != Some(0) || is_whole || is_named,
+            "{n_descriptors}: {}",
+            ran.transcript()
+        );
+    }
+}

@@ -153,6 +153,48 @@ fn a_stranger_that_makes_new_files_costs_no_acknowledged_write() {
 }
 
 #[test]
+fn an_empty_file_in_place_of_a_deleted_log_costs_no_acknowledged_write() {
+    let folder = Folder::new();
+    let mut acknowledged = Acknowledged::default();
+    let mut client = server(&folder, "m.db");
+    for nth in 0..WRITES {
+        acknowledged.write(&mut client, format!("Before, number {nth}."));
+    }
+    fs::remove_file(folder.path("m.db-wal")).unwrap();
+    folder.write("m.db-wal", "");
+    let ran = folder.run(["write", "Beside it.", "--db", "m.db"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stdout);
+    assert!(ran.stderr.contains("was replaced or shortened: end every process"), "{}", ran.stderr);
+    client.end();
+    acknowledged.check(&folder, "m.db");
+}
+
+#[test]
+fn new_files_are_refused_while_a_server_has_the_deleted_ones_open() {
+    let folder = Folder::new();
+    let mut acknowledged = Acknowledged::default();
+    let mut client = server(&folder, "m.db");
+    for nth in 0..WRITES {
+        acknowledged.write(&mut client, format!("Before, number {nth}."));
+    }
+    for ending in ["-wal", "-shm"] {
+        fs::remove_file(folder.path(format!("m.db{ending}"))).unwrap();
+    }
+    // Another program makes new ones, and leaves.
+    let stranger = folder.database("m.db");
+    stranger.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).unwrap();
+    drop(stranger);
+    assert!(folder.path("m.db-shm").exists());
+    let error = refused(&folder, "m.db");
+    assert!(error.contains("another process") && error.contains("was deleted"), "{error}");
+    client.end();
+    // What the server says of the log is done.
+    fs::rename(folder.path("m.db-wal.kept"), folder.path("m.db-wal")).unwrap();
+    fs::remove_file(folder.path("m.db-shm")).unwrap();
+    acknowledged.check(&folder, "m.db");
+}
+
+#[test]
 fn behind_a_log_that_was_emptied_or_shortened_nothing_is_acknowledged() {
     let few_frames = 32 + 3 * (4096 + 24);
     for (n_bytes, how) in [

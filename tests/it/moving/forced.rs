@@ -5,9 +5,10 @@ use std::os::unix::fs::{FileTypeExt, symlink};
 use std::process::{Command, Stdio};
 
 use expect_test::expect;
+use serde_json::json;
 
 use super::memory;
-use crate::support::{Folder, finish};
+use crate::support::{Client, Folder, finish};
 
 /// Returns a memory beside a named pipe.
 fn beside_a_pipe() -> Folder {
@@ -148,6 +149,38 @@ fn only_regular_files_are_replaced_in_a_folder() {
     assert!(ran.stderr.contains(refusal), "{}", ran.stderr);
     assert!(folder.path("out/tasks.jsonl").is_symlink());
     assert_eq!(fs::read(folder.path("out/index.json")).unwrap(), before);
+}
+
+#[test]
+fn no_export_replaces_its_own_memory_or_has_its_log_moved_away() {
+    let folder = Folder::new();
+    let mut client = Client::legacy(&folder, &["--db", "m.db"]);
+    client.text("MemoryWrite", json!({"payload": "What was acknowledged."}));
+    // The log has all of it.
+    drop(client.kill());
+    symlink("m.db", folder.path("link")).unwrap();
+    for dest in ["m.db", "./m.db", "link"] {
+        for format in [&[][..], &["--format", "remind"]] {
+            let args = ["export", dest, "--force", "--db", "m.db"];
+            let ran = folder.run(args.iter().chain(format));
+            assert_eq!(ran.stderr, "remindb: `m.db` cannot be both source and destination\n");
+            assert_eq!(ran.code, Some(2));
+        }
+    }
+    folder.ok(["write", "Another.", "--db", "n.db"]);
+    let ran = folder.run(["export", "m.db", "--force", "--db", "n.db"]);
+    let says = "`m.db-wal` belongs to a database that is in use or was not closed, and may hold what \
+                was written to it last; name another file";
+    assert!(ran.stderr.contains(says), "{}", ran.stderr);
+    assert!(folder.ok(["search", "acknowledged", "--db", "m.db"]).contains("What was ack"));
+    fs::create_dir(folder.path("memories")).unwrap();
+    fs::rename(folder.path("n.db"), folder.path("memories/tasks.jsonl")).unwrap();
+    let own = "memories/tasks.jsonl";
+    let ran =
+        folder.run(["export", "--format", "agent-memory", "memories", "--force", "--db", own]);
+    let says = format!("remindb: `{own}` cannot be both source and destination\n");
+    assert_eq!((ran.code, ran.stderr), (Some(2), says));
+    folder.assert_healthy(own);
 }
 
 #[test]

@@ -91,3 +91,17 @@ fn the_oldest_logs_are_pruned() {
     );
     assert!(!path(&format!("{}.log.1", name(0))).exists());
 }
+
+#[test]
+fn no_log_of_another_folder_is_pruned_through_a_link() {
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir_all(home.path().join(".remindb")).unwrap();
+    fs::create_dir(home.path().join("theirs")).unwrap();
+    symlink("../theirs", home.path().join(".remindb/logs")).unwrap();
+    for nth in 0..LOGS_MAX + 5 {
+        fs::write(home.path().join(format!("theirs/{nth:011}.log")), "").unwrap();
+    }
+    let error = SessionLogs::new(Some(home.path()), &BOTH).prune().unwrap_err().to_string();
+    assert!(error.ends_with(".remindb/logs` is not used: it is a link or no folder"), "{error}");
+    assert_eq!(fs::read_dir(home.path().join("theirs")).unwrap().count(), LOGS_MAX + 5);
+}

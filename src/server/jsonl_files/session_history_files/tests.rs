@@ -125,6 +125,35 @@ fn nothing_is_read_or_written_outside() {
 }
 
 #[test]
+fn links_within_the_folder_cost_no_file_of_the_user() {
+    let ledger = format!("{}.jsonl", entry("desk", "", 0).client.stem("stdio"));
+    // As long as one that is compacted.
+    let theirs = format!("{}\nno session at all\n", entry("desk", "a", 1).to_line()).repeat(99);
+    let links = [
+        (".remindb/sessions".to_owned(), "../theirs".to_owned()),
+        (format!(".remindb/sessions/{ledger}"), format!("../../theirs/{ledger}")),
+        (".remindb".to_owned(), "theirs".to_owned()),
+    ];
+    for (link, target) in links {
+        let home = home();
+        fs::create_dir_all(home.path().join("theirs/sessions")).unwrap();
+        fs::write(home.path().join("theirs").join(&ledger), &theirs).unwrap();
+        fs::write(home.path().join("theirs/sessions").join(&ledger), &theirs).unwrap();
+        fs::create_dir_all(home.path().join(&link).parent().unwrap()).unwrap();
+        symlink(target, home.path().join(&link)).unwrap();
+        let history = SessionHistoryFiles::new(home.path());
+        let error = history.append(&mut vec![entry("desk", "b", 1)]).unwrap_err().to_string();
+        assert!(error.contains(&format!("{link}` is not used: it is a link")), "{error}");
+        // The call may succeed, but changes nothing.
+        let _ = history.compact();
+        for folder in ["theirs", "theirs/sessions"] {
+            let left = fs::read_to_string(home.path().join(folder).join(&ledger)).unwrap();
+            assert_eq!(left, theirs, "{link}");
+        }
+    }
+}
+
+#[test]
 fn one_bad_file_costs_only_itself() {
     let home = home();
     let history = SessionHistoryFiles::new(home.path());

@@ -50,14 +50,30 @@ fn nothing_is_written_outside() {
 }
 
 #[test]
-fn a_non_file_is_refused_and_a_link_inside_is_followed() {
+fn what_is_no_plain_file_with_one_name_is_refused_and_named() {
     let home = folder();
-    fs::create_dir_all(home.path().join(".remindb/a.jsonl")).unwrap();
-    assert!(JsonlSink::new(home.path(), "a.jsonl").append("x", 10).is_err());
-    symlink("nowhere", home.path().join(".remindb/b.jsonl")).unwrap();
-    assert!(JsonlSink::new(home.path(), "b.jsonl").append("x", 10).is_err());
-    fs::write(home.path().join("log"), "").unwrap();
-    symlink("../log", home.path().join(".remindb/c.jsonl")).unwrap();
-    JsonlSink::new(home.path(), "c.jsonl").append("x", 10).unwrap();
-    assert_eq!(fs::read(home.path().join("log")).unwrap(), b"x\n");
+    let own = |name: &str| home.path().join(".remindb").join(name);
+    let refused = |name: &str| {
+        let error = JsonlSink::new(home.path(), name).append("x", 10).unwrap_err().to_string();
+        let path = home.path().canonicalize().unwrap().join(".remindb");
+        error.replace(path.to_str().unwrap(), "OWN")
+    };
+    fs::write(home.path().join("theirs"), "Theirs.").unwrap();
+    fs::create_dir_all(own("a.jsonl")).unwrap();
+    assert_eq!(refused("a.jsonl"), "`OWN/a.jsonl` is not used: it is a link or no regular file");
+    // A full file would be rotated.
+    for target in ["nowhere", "../theirs"] {
+        symlink(target, own("b.jsonl")).unwrap();
+        assert_eq!(
+            refused("b.jsonl"),
+            "`OWN/b.jsonl` is not used: it is a link or no regular file"
+        );
+        fs::remove_file(own("b.jsonl")).unwrap();
+    }
+    fs::hard_link(home.path().join("theirs"), own("c.jsonl")).unwrap();
+    assert_eq!(refused("c.jsonl"), "`OWN/c.jsonl` is not used: it has other names (hard links)");
+    symlink("..", own("logs")).unwrap();
+    assert_eq!(refused("logs/theirs"), "`OWN/logs` is not used: it is a link or no folder");
+    assert_eq!(fs::read(home.path().join("theirs")).unwrap(), b"Theirs.");
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 2);
 }

@@ -1,0 +1,138 @@
+//! Restores a log that lost its name while this process has it open.
+
+use std::fs::{self, Metadata};
+use std::io;
+#[cfg(target_os = "linux")]
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use super::{LOG_HEAD, OpenedFiles, salts, with_suffix};
+use crate::ingest::scan::FileIdentity;
+use crate::store::rename_noreplace;
+
+impl OpenedFiles {
+    /// Restores the log's name, and returns whether it has it again.
+    pub(super) fn put_back_or_warn(&self) -> bool {
+        let name = self.name(1);
+        let is_empty = || fs::symlink_metadata(name).is_ok_and(|it| is_empty_file(&it));
+        // Who put it back before us may have emptied it since.
+        if is_empty() && !self.is_log_in_index() {
+            return false;
+        }
+        match self.put_back(name) {
+            Ok(()) => {
+                log::warn!("`{}` was deleted, and was put back", name.display());
+                true
+            }
+            Err(error) => {
+                log::error!("cannot put `{}` back: {error}", name.display());
+                name.exists() && !is_empty()
+            }
+        }
+    }
+
+    /// Keeps a log that has lost its name to another file under a third name. It is not for its own
+    /// one: others may have written to the database since.
+    #[cfg(target_os = "linux")]
+    pub(super) fn keep_replaced_log(&self) {
+        let Some(open) = self.opened[1].and_then(|it| descriptor_of(it).ok()?) else { return };
+        let is_unlinked = fs::metadata(&open).is_ok_and(|it| it.nlink() == 0);
+        let (name, kept) = (self.name(1), with_suffix(&self.full, "-wal.kept"));
+        let own = salts_of(&open);
+        let is_kept = [name, kept.as_path()].into_iter().any(|it| salts_of(it) == own);
+        if !is_unlinked || is_kept || !self.is_log_in_index() {
+            return;
+        }
+        let (name, shown) = (name.display(), kept.display());
+        match self.put_back(&kept) {
+            Ok(()) => log::error!(
+                "`{name}` was replaced, and what was written last is in `{shown}`; unless \
+                 something was written since, end what uses the memory, rename it to `{name}`, \
+                 and remove the index (`NAME-shm`)"
+            ),
+            Err(error) => log::error!("cannot keep `{name}` as `{shown}`: {error}"),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn keep_replaced_log(&self) {}
+
+    /// Returns whether the index that this process has open has commits of the open log: it began
+    /// no other one meanwhile. The format: <https://sqlite.org/walformat.html>.
+    #[cfg(target_os = "linux")]
+    fn is_log_in_index(&self) -> bool {
+        let open = |nth: usize| self.opened[nth].and_then(|it| descriptor_of(it).ok()?);
+        // Closing it would drop SQLite's locks.
+        let index = self.index.get_or_init(|| {
+            let index = fs::File::open(open(2)?).ok()?;
+            Some(Box::leak(Box::new(index)))
+        });
+        let mut head = [0; 40];
+        let is_read = index.is_some_and(|it| it.read_exact_at(&mut head, 0).is_ok());
+        let [n_frames, salts] = [&head[16..20], &head[32..40]];
+        let is_of_log = || open(1).and_then(|it| salts_of(&it)).is_some_and(|it| it == salts);
+        is_read && n_frames != [0; 4] && is_of_log()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn is_log_in_index(&self) -> bool {
+        false
+    }
+
+    /// Copies the open log to its name. A copy suffices: no process appends to the log without the
+    /// write lock, and every process that has the old one open finds its name changed.
+    #[cfg(target_os = "linux")]
+    fn put_back(&self, name: &Path) -> io::Result<()> {
+        let gone = || io::Error::from(io::ErrorKind::NotFound);
+        let open = descriptor_of(self.opened[1].ok_or_else(gone)?)?.ok_or_else(gone)?;
+        let draft = with_suffix(name, ".draft");
+        let copied = fs::copy(open, &draft)
+            .and_then(|_| {
+                let owner = fs::metadata(&self.full)?;
+                std::os::unix::fs::chown(&draft, Some(owner.uid()), Some(owner.gid()))
+            })
+            .and_then(|()| fs::File::open(&draft)?.sync_all())
+            .and_then(|()| match fs::symlink_metadata(name) {
+                Ok(found) if is_empty_file(&found) => fs::rename(&draft, name),
+                _ => rename_noreplace::rename_new(&draft, name),
+            })
+            .and_then(|()| fs::File::open(name.parent().unwrap_or(Path::new("/")))?.sync_all());
+        if copied.is_err() {
+            // The draft may not exist.
+            let _ = fs::remove_file(&draft);
+        }
+        copied
+    }
+
+    /// Refuses: on other systems, an unlinked file cannot be read through its descriptor.
+    #[cfg(not(target_os = "linux"))]
+    fn put_back(&self, _: &Path) -> io::Result<()> {
+        Err(io::Error::from(io::ErrorKind::Unsupported))
+    }
+}
+
+/// Returns the salts of a log, if the path leads to a file with some.
+#[cfg(target_os = "linux")]
+fn salts_of(path: &Path) -> Option<[u8; 8]> {
+    let mut head = [0; LOG_HEAD];
+    let is_file = fs::metadata(path).is_ok_and(|it| it.is_file());
+    let log = if is_file { fs::File::open(path).ok()? } else { return None };
+    log.read_exact_at(&mut head, 0).ok()?;
+    Some(salts(&head))
+}
+
+pub(super) fn is_empty_file(found: &Metadata) -> bool {
+    found.is_file() && found.len() == 0
+}
+
+/// Returns the path of a descriptor of this process that leads to the file.
+#[cfg(target_os = "linux")]
+fn descriptor_of(inode: FileIdentity) -> io::Result<Option<PathBuf>> {
+    for entry in fs::read_dir("/proc/self/fd")? {
+        let path = entry?.path();
+        if fs::metadata(&path).is_ok_and(|it| FileIdentity::of(&it) == inode) {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}

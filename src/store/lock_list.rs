@@ -1,0 +1,129 @@
+//! The system's list of locks: which process holds which lock of SQLite.
+
+#[cfg(target_os = "linux")]
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+/// A lock of SQLite: its kind in the list of locks, and its bytes of the database or the index.
+pub(super) struct WalLockByteRange(&'static str, RangeInclusive<u64>);
+
+/// The lock of the process that writes.
+pub(super) const WRITE_LOCK: WalLockByteRange = WalLockByteRange("WRITE", 120..=120);
+
+/// The locks of processes that read the database or a state of the log.
+pub(super) const READ_LOCKS: WalLockByteRange = WalLockByteRange("READ", 123..=127);
+
+/// The lock on the database of each open connection:
+/// <https://sqlite.org/src/file?name=src/os.h>.
+const OPEN_LOCK: WalLockByteRange = WalLockByteRange("READ", 0x4000_0002..=0x4000_01ff);
+
+/// The lock on the index of each open connection.
+const INDEX_LOCK: WalLockByteRange = WalLockByteRange("READ", 128..=128);
+
+/// Returns a process that holds a lock on a file.
+#[cfg(target_os = "linux")]
+pub(super) fn first_holder(file: &Path, lock: &WalLockByteRange) -> Option<u32> {
+    holders_in(&fs::read_to_string("/proc/locks").ok()?, &listed_name(file)?, lock).next()
+}
+
+/// Returns whether another process has the database open with an index that has no name any more:
+/// it has a lock on the database, and none on the file at the name of the index.
+#[cfg(target_os = "linux")]
+pub(super) fn is_open_with_other_index(database: &Path, index: &Path) -> bool {
+    let names = (listed_name(database), listed_name(index));
+    let ((Some(database), Some(index)), Ok(locks)) = (names, fs::read_to_string("/proc/locks"))
+    else {
+        return false;
+    };
+    is_elsewhere(&locks, &database, &index)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn is_open_with_other_index(_: &Path, _: &Path) -> bool {
+    false
+}
+
+#[cfg(any(target_os = "linux", test))]
+fn is_elsewhere(locks: &str, database: &str, index: &str) -> bool {
+    let own = std::process::id();
+    let has_index = |pid: u32| holders_in(locks, index, &INDEX_LOCK).any(|it| it == pid);
+    holders_in(locks, database, &OPEN_LOCK).any(|pid| pid != own && !has_index(pid))
+}
+
+/// Returns a file as the list of locks names it: `major:minor:inode`.
+#[cfg(target_os = "linux")]
+fn listed_name(file: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+
+    use rustix::fs::{major, minor};
+    let found = fs::metadata(file).ok()?;
+    let device = found.dev();
+    Some(format!("{:02x}:{:02x}:{}", major(device), minor(device), found.ino()))
+}
+
+/// Returns the processes that hold a lock on a file, given the list of locks. A line has the form
+/// `1: POSIX  ADVISORY  WRITE 4711 fd:00:8421 120 120`; one with `->` is of a process that waits.
+#[cfg(any(target_os = "linux", test))]
+fn holders_in(
+    locks: &str,
+    wanted: &str,
+    WalLockByteRange(kind, bytes): &WalLockByteRange,
+) -> impl Iterator<Item = u32> {
+    locks.lines().filter_map(move |line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let [_, _, _, found, pid, file, first, last] = fields[..] else { return None };
+        let (first, last) = (first.parse::<u64>().ok()?, last.parse().unwrap_or(u64::MAX));
+        let is_wanted = found == *kind && first <= *bytes.end() && *bytes.start() <= last;
+        // A process of another namespace has no number here.
+        let pid = pid.parse().ok().filter(|it| 0 < *it);
+        if is_wanted && file == wanted { pid } else { None }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_locks_names_the_writer() {
+        let locks = "\
+            1: POSIX  ADVISORY  READ  11 fd:00:8421 123 123\n\
+            2: POSIX  ADVISORY  WRITE 12 fd:00:8422 120 120\n\
+            3: POSIX  ADVISORY  WRITE 13 fd:00:8421 121 121\n\
+            4: POSIX  ADVISORY  WRITE 14 fd:00:8421 120 120\n\
+            4: -> POSIX  ADVISORY  WRITE 15 fd:00:8421 120 120\n\
+            5: FLOCK  ADVISORY  WRITE 16 fd:00:77 0 EOF\n";
+        let writer_in = |locks, index| holders_in(locks, index, &WRITE_LOCK).next();
+        assert_eq!(writer_in(locks, "fd:00:8421"), Some(14));
+        assert_eq!(writer_in(locks, "fd:00:77"), Some(16));
+        assert_eq!(writer_in(locks, "fd:00:99"), None);
+        assert_eq!(writer_in("1: POSIX ADVISORY WRITE -1 fd:00:7 120 120", "fd:00:7"), None);
+        assert_eq!(writer_in("nonsense\n\n1: POSIX", "fd:00:7"), None);
+    }
+
+    #[test]
+    fn the_list_of_locks_names_a_reader() {
+        let locks = "\
+            1: POSIX  ADVISORY  READ  11 fd:00:8421 128 128\n\
+            2: POSIX  ADVISORY  READ  12 fd:00:8421 122 122\n\
+            3: POSIX  ADVISORY  WRITE 13 fd:00:8421 120 120\n\
+            4: POSIX  ADVISORY  READ  14 fd:00:8421 125 125\n";
+        assert_eq!(holders_in(locks, "fd:00:8421", &READ_LOCKS).next(), Some(14));
+        assert_eq!(holders_in(locks, "fd:00:8422", &READ_LOCKS).next(), None);
+    }
+
+    #[test]
+    fn the_list_of_locks_tells_who_has_a_database_open_without_its_index() {
+        let one = "1: POSIX  ADVISORY  READ  11 fd:00:1 1073741826 1073742335\n";
+        let its_index = "2: POSIX  ADVISORY  READ  11 fd:00:2 128 128\n";
+        let other_index = "3: POSIX  ADVISORY  READ  12 fd:00:2 128 128\n";
+        let is_elsewhere = |locks: &[&str]| is_elsewhere(&locks.concat(), "fd:00:1", "fd:00:2");
+        assert!(!is_elsewhere(&[]));
+        assert!(!is_elsewhere(&[one, its_index]));
+        assert!(is_elsewhere(&[one]));
+        assert!(is_elsewhere(&[one, other_index]));
+        let own = one.replace("11", &std::process::id().to_string());
+        assert!(!is_elsewhere(&[&own]));
+    }
+}
