@@ -102,14 +102,14 @@ impl<E: std::error::Error> From<E> for CommandError {
 }
 
 /// The streams, terminal facts and clock that a command may use.
-struct CommandContext<'a> {
+struct CommandStreamsAndClock<'a> {
     out: TextStream<&'a mut dyn Write>,
     err: TextStream<&'a mut dyn Write>,
     colors: PlainOrAnsi,
     clock: Clock,
 }
 
-impl CommandContext<'_> {
+impl CommandStreamsAndClock<'_> {
     /// Writes to stdout.
     fn say(&mut self, text: impl fmt::Display) -> Result<(), CommandError> {
         written(write!(self.out, "{text}"))
@@ -147,7 +147,7 @@ pub(crate) fn run_program(args: impl IntoIterator<Item = OsString>) -> ExitCode 
     // Not locked: while serving, another thread writes to it.
     let mut out = io::BufWriter::new(stdout);
     let mut err = io::stderr();
-    let mut context = CommandContext {
+    let mut context = CommandStreamsAndClock {
         out: TextStream::new(&mut out, out_end),
         err: TextStream::new(&mut err, TerminalOrElsewhere::of(&io::stderr())),
         colors: if has_colour { PlainOrAnsi::Ansi } else { PlainOrAnsi::Plain },
@@ -175,7 +175,7 @@ const HAS_DESKTOP: bool = cfg!(feature = "desktop");
 
 fn dispatch(
     command: Command,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     match command {
         Command::Compile(args) => compile::run(args, context),
@@ -219,7 +219,7 @@ fn dispatch(
 
 fn help(
     topic: Option<&str>,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let text = match topic.filter(|it| *it != "help") {
         None => include_str!("cli/help/remindb.txt"),
@@ -255,7 +255,7 @@ fn user_folder(name: &str, below_home: &str) -> Option<PathBuf> {
 /// Opens the memory of a command outside of a folder, with the settings of its user.
 fn open_memory(
     named: Option<PathBuf>,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<Memory, CommandError> {
     let settings = user_settings::memory_settings()?;
     let live = LiveRootSettings::without_folder(options(false, false)?)?;

@@ -151,9 +151,9 @@ pub use server::conformance;
 pub use crate::ingest::parse::{CodeLanguage, Parsed, Syntax, Warning, decode, parse};
 pub use crate::ingest::scan::{PassedOver, PassedOverPath};
 pub use crate::memory::compile::{CompileError, DeletedFile, FileWarning, Report};
-pub use crate::model::clock::{Clock, Millis};
+pub use crate::model::clock::{Clock, UnixMillis};
 pub use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
-pub use memory::{Answer, Error, ForgetChildrenMode, Memory, ReadOnlyMemory, WriteMode};
+pub use memory::{Answer, AppendOrReplaceMode, Error, ForgetChildrenMode, Memory, ReadOnlyMemory};
 pub use store::{LockHolder, SharedError, StoreError};
 
 /// Runs the `remindb` program with the arguments after its name, and returns its exit code.

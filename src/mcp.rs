@@ -3,7 +3,7 @@
 //! A [`Server`] is a registration: its name, tables of tools, resources and prompts, and a
 //! [`Handler`] that runs them. The engine knows no tool, no database and no transport. A transport
 //! owns one [`Connection`] for each client, passes it every frame in order, and does what the
-//! [`FrameOutcome`] says; the work of the handler is a [`Job`] that may run on any thread.
+//! [`TransportAction`] says; the work of the handler is a [`Job`] that may run on any thread.
 //!
 //! *Legacy* versions open with `initialize`, and the era belongs to the connection. The *modern*
 //! version is in the `_meta` of every request, and the era belongs to the request. A handler gets
@@ -55,7 +55,7 @@ pub(crate) use client_activity::{
     ClientInfo, ClientNonRequestEvent, ClientRequestEvent, ClientRequestKind, ToolCallFailure,
     ToolCallRecord,
 };
-pub(crate) use connection::{Connection, FrameOutcome};
+pub(crate) use connection::{Connection, TransportAction};
 #[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) use content::{ContentBlock, PromptMessage, Role, ToolReply};
 pub(crate) use definitions::{DynamicResource, Prompt, Resource, ResourceFormat, Tool, ToolEffect};

@@ -55,7 +55,7 @@ use crate::store::{
     Writer,
 };
 
-pub use edits::{ForgetChildrenMode, WriteMode};
+pub use edits::{AppendOrReplaceMode, ForgetChildrenMode};
 
 /// An open memory.
 ///

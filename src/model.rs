@@ -3,7 +3,8 @@
 pub(crate) mod breadcrumb;
 pub(crate) mod clock;
 pub(crate) mod consolidation_schedule;
-pub(crate) mod contradiction_check;
+pub(crate) mod database_state_fingerprint;
+pub(crate) mod differing_statement_values;
 pub(crate) mod entity_extraction;
 pub(crate) mod fields;
 pub(crate) mod file_stat;
@@ -12,7 +13,6 @@ pub(crate) mod identity;
 pub(crate) mod imported_note_keys;
 pub(crate) mod kind_specs;
 pub(crate) mod links;
-pub(crate) mod memory_fingerprint;
 pub(crate) mod order_keys;
 pub(crate) mod schedule;
 pub(crate) mod topic_names;

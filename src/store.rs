@@ -24,7 +24,7 @@ mod heat_writer;
 pub(crate) mod history_reader;
 pub(crate) mod links;
 mod lock_list;
-pub(crate) mod missing_wal_check;
+pub(crate) mod missing_wal_at_opening;
 pub(crate) mod node_columns;
 pub(crate) mod node_insert;
 pub(crate) mod past_states;
@@ -37,7 +37,7 @@ pub(crate) mod reader;
 mod reader_pool;
 pub(crate) mod record;
 pub(crate) mod rename_noreplace;
-pub(crate) mod replica_mark;
+pub(crate) mod replica_write_guard;
 #[cfg(feature = "shared")]
 pub(crate) mod replication;
 mod replication_error;
@@ -46,7 +46,7 @@ pub(crate) mod source_files;
 mod vector_writer;
 mod work_leases;
 pub(crate) mod write_transaction;
-mod write_waiters;
+mod write_wait_announcement;
 mod writer;
 
 use std::fmt;
@@ -67,8 +67,8 @@ pub(crate) use history_reader::{
 pub(crate) use node_columns::{AttributeValue, AttributeValues, FIELDS, KEY_PATH, LANG, LEVEL};
 pub(crate) use reader_pool::{ReaderPool, read_marked};
 pub(crate) use record::{
-    ComparedNode, FileId, FileRow, ForgottenNodeTombstone, NodeData, NodeKey, NodePlace,
-    NodeRecord, Root, RootId,
+    ComparedNode, FileId, FileRow, ForgottenNodeTombstone, NodeData, NodePlace, NodeRecord,
+    NodeRowId, Root, RootId,
 };
 pub(crate) use vector_writer::VectorWriter;
 pub(crate) use work_leases::{

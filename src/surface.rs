@@ -32,7 +32,7 @@ use crate::mcp::{
 };
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::query::{OutputFormat, Query};
 use crate::text::terminal_safe_json::json_text;
 use changed_resources::ChangeWatch;
@@ -85,14 +85,14 @@ pub(crate) trait RecordSessions: Send + Sync {
         &self,
         seen: &ClientRequestEvent<'_>,
         redactor: &Redactor,
-        now: Millis,
+        now: UnixMillis,
     ) -> Option<String>;
 
     /// Records the end of a connection, by the transport's name of it.
-    fn on_disconnect(&self, connection: &str, now: Millis);
+    fn on_disconnect(&self, connection: &str, now: UnixMillis);
 
     /// Records a finished tool call.
-    fn on_call_end(&self, called: &ToolCallRecord<'_>, now: Millis);
+    fn on_call_end(&self, called: &ToolCallRecord<'_>, now: UnixMillis);
 }
 
 /// A method of the memory that changes it.
@@ -102,7 +102,8 @@ type WriteFn = fn(&Memory, &Args) -> Result<Answer, Error>;
 type TypedMemoryFn = fn(&Memory, &Map<String, Value>) -> Result<Value, MemoryError>;
 
 /// A call on typed memories that may ask its client.
-type ElicitingFn = fn(&Memory, &Map<String, Value>, &CallContext) -> Result<Value, HandlerError>;
+type ElicitingTypedMemoryFn =
+    fn(&Memory, &Map<String, Value>, &CallContext) -> Result<Value, HandlerError>;
 
 /// The way a tool runs. The variant decides what it can access.
 #[derive(Clone, Copy)]
@@ -118,7 +119,7 @@ pub(crate) enum ToolRunner {
     /// Calls one method of the typed memories, whose errors have codes.
     Document(TypedMemoryFn),
     /// Calls one method of the typed memories, after questions to the client.
-    Asking(ElicitingFn),
+    Asking(ElicitingTypedMemoryFn),
 }
 
 impl Handler for MemoryHandler {

@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use super::progress::ProgressLine;
-use super::{CommandContext, CommandError, CommandOutcome, typed_memory_output};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock, typed_memory_output};
 use crate::ingest::scan;
 use crate::maintenance::transfer::{AtomicFolder, IfExists, TransferError};
 use crate::memory::dry_run::WriteOrDryRun;
@@ -31,7 +31,7 @@ pub(super) fn import(
     folder: &Path,
     db: &Path,
     mode: WriteOrDryRun,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let files = found_in(folder)?;
     if files.is_empty() {
@@ -82,7 +82,7 @@ pub(super) fn export(
     db: &Path,
     folder: &Path,
     is_force: bool,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let reader = Reader::open(db)?;
     let if_there = if is_force { IfExists::Replace } else { IfExists::Refuse };

@@ -1,12 +1,12 @@
 //! `remindb archive`: archives old memories, and the oldest ones beyond the soft limits.
 
 use super::args::ArchiveMemoriesArgs;
-use super::{CommandContext, CommandError, CommandOutcome, open_memory};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock, open_memory};
 use crate::memory::typed::ArchiveOrDryRun;
 
 pub(super) fn run(
     args: ArchiveMemoriesArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let mode = if args.is_dry_run { ArchiveOrDryRun::DryRun } else { ArchiveOrDryRun::Real };
     let memory = open_memory(args.db, context)?;

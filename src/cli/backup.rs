@@ -3,12 +3,12 @@
 use super::args::BackupArgs;
 use super::memory_place::known_database;
 use super::progress::ProgressLine;
-use super::{CommandContext, CommandError, CommandOutcome};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock};
 use crate::maintenance::transfer::{self, BackupReport, IfExists};
 
 pub(super) fn run(
     args: BackupArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db, context)?;
     let dest = args.dest.unwrap_or_else(|| {

@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::args::BenchArgs;
-use super::{CommandContext, CommandError, CommandOutcome, absolute, options};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock, absolute, options};
 use crate::ingest::scan::{self, DetailLevel, IgnoreRules};
 use crate::memory::Memory;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::query::{
     self, Answer, DeltaDetail, DeltaQuery, FetchQuery, Query, QueryOptions, SearchQuery, TreeQuery,
 };
@@ -47,7 +47,7 @@ struct TokenComparison {
 
 pub(super) fn run(
     args: BenchArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let dir = absolute(&args.dir)?;
     let budget = args.budget.unwrap_or(BUDGET_DEFAULT);
@@ -74,7 +74,7 @@ pub(super) fn run(
 struct TempFolder(PathBuf);
 
 impl TempFolder {
-    fn new(now: Millis) -> Result<TempFolder, CommandError> {
+    fn new(now: UnixMillis) -> Result<TempFolder, CommandError> {
         let name = format!("remindb-bench-{}-{}", std::process::id(), now.0);
         let folder = std::env::temp_dir().join(name);
         let mut builder = DirBuilder::new();
@@ -232,7 +232,7 @@ fn fetched(reader: &Reader, id: &str, budget: u32) -> Result<Answer, CommandErro
 }
 
 fn asked(reader: &Reader, query: &Query<'_>, budget: Option<u32>) -> Result<Answer, CommandError> {
-    let options = QueryOptions { budget, ..QueryOptions::text(Millis(0)) };
+    let options = QueryOptions { budget, ..QueryOptions::text(UnixMillis(0)) };
     Ok(query::answer(reader, query, &options)?)
 }
 

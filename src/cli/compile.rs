@@ -7,13 +7,13 @@ use super::args::CompileArgs;
 use super::memory_place::database_of_notes;
 use super::progress::ProgressLine;
 use super::shared_space_flags::OpenSpace;
-use super::{CommandContext, CommandError, CommandOutcome, absolute, n_threads, options};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock, absolute, n_threads, options};
 use crate::ingest::scan::{DetailLevel, PassedOver};
 use crate::memory::compile::{
     CompileError, CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, check_new_file,
     check_new_root, compile,
 };
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::query::render::to_label;
 use crate::settings::root_settings::RootSettings;
 use crate::store::{
@@ -23,7 +23,7 @@ use crate::text::terminal_safe_json::json_text;
 
 pub(super) fn run(
     args: CompileArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let path = absolute(&args.path)?;
     let place = database_of_notes(args.db, &path)?;
@@ -91,7 +91,7 @@ pub(super) fn run(
 }
 
 /// Says what was compiled; at a terminal in words for people.
-fn tell(report: &Report, context: &mut CommandContext<'_>) -> Result<(), CommandError> {
+fn tell(report: &Report, context: &mut CommandStreamsAndClock<'_>) -> Result<(), CommandError> {
     match context.out.is_terminal() {
         true => context.say(format_args!("{report:#}\n"))?,
         false => context.say(format_args!("{report}\n"))?,
@@ -102,7 +102,7 @@ fn tell(report: &Report, context: &mut CommandContext<'_>) -> Result<(), Command
 /// Says what was passed over in one line; and each path, where they are known.
 fn tell_passed_over(
     passed_over: &PassedOver,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<(), CommandError> {
     let paths = passed_over.paths();
     match (passed_over.is_empty(), paths.is_empty()) {
@@ -125,7 +125,7 @@ struct FirstCompileRunningFlag {
 }
 
 impl FirstCompileRunningFlag {
-    fn begin(path: &Path, writer: &Writer, now: Millis) -> FirstCompileRunningFlag {
+    fn begin(path: &Path, writer: &Writer, now: UnixMillis) -> FirstCompileRunningFlag {
         let name = format!("{COMPILE_LEASE}{}", std::process::id());
         let taken = LeaseClient::open(path, writer.file_identity(), &name).and_then(|it| {
             let is_taken = it.take(&name, ClaimableLeases::Free, now)?;
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_first_compile_is_seen_by_other_processes_while_it_runs() {
-        const NOW: Millis = Millis(1_000);
+        const NOW: UnixMillis = UnixMillis(1_000);
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("memory.db");
         let writer = Writer::open(&path, IfMissing::Create).unwrap();

@@ -3,7 +3,7 @@
 //! Commands and flags are those of the help; values are listed here, by flag and by command.
 
 use super::args::{CLIENTS, COMMANDS, HookEvent, ProjectOrUser, Shell};
-use super::{CommandContext, CommandError, CommandOutcome};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock};
 use crate::ingest::foreign::FOREIGN_SOURCES;
 use crate::model::kind_specs::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
 use crate::model::kind_specs::{IMPORTANCES, MEMORY_TYPES, STATUSES};
@@ -11,7 +11,7 @@ use crate::model::tree::NodeType;
 
 pub(super) fn run(
     shell: Shell,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     context.say(script(shell))?;
     Ok(CommandOutcome::Done)

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::user_settings::user_config;
-use super::{CommandContext, CommandError, variable};
+use super::{CommandError, CommandStreamsAndClock, variable};
 use crate::ingest::scan;
 use crate::providers::{ProviderClient, ProviderConfig, ProviderJob, ProviderKey, Providers};
 use crate::settings::config::{ProviderSpec, ProvidersByJob};
@@ -15,7 +15,9 @@ const KEY_BYTES_MAX: u64 = 64 * 1024;
 const CERTIFICATES_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Returns the providers of the user; one that this build cannot have is a warning.
-pub(super) fn providers(context: &mut CommandContext<'_>) -> Result<Providers, CommandError> {
+pub(super) fn providers(
+    context: &mut CommandStreamsAndClock<'_>,
+) -> Result<Providers, CommandError> {
     let user = user_config()?;
     let settings = &user.config().providers;
     let mut warn = |text: String| {

@@ -10,7 +10,7 @@ use super::configured_providers::providers;
 use super::memory_place::known_database;
 use super::progress::ProgressLine;
 use super::shared_space_flags::tell_unpublished;
-use super::{CommandContext, CommandError, CommandOutcome};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock};
 use crate::maintenance::backup_and_repair;
 use crate::maintenance::doctor::{self, CheckStatus, DoctorReport};
 use crate::maintenance::transfer::TransferError;
@@ -20,7 +20,7 @@ use crate::text::terminal_safe_json::json_text;
 
 pub(super) fn run(
     args: DoctorArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db, context)?;
     let report = if args.is_fix {
@@ -106,7 +106,7 @@ struct ExaminedProvider {
 /// Returns the providers of the user, each asked if wanted.
 fn examine_providers(
     is_reaching: bool,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<Vec<ExaminedProvider>, CommandError> {
     let providers = providers(context)?;
     let examined = providers.all().map(|(job, provider)| ExaminedProvider {

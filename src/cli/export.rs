@@ -7,7 +7,7 @@ use super::args::{ExportArgs, ExportDestination};
 use super::memory_place::known_database;
 use super::progress::ProgressLine;
 use super::{
-    CommandContext, CommandError, CommandOutcome, agent_memory_format_transfer,
+    CommandError, CommandOutcome, CommandStreamsAndClock, agent_memory_format_transfer,
     foreign_remind_transfer,
 };
 use crate::maintenance::transfer::{
@@ -16,7 +16,7 @@ use crate::maintenance::transfer::{
 
 pub(super) fn run(
     args: ExportArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db, context)?;
     let progress = ProgressLine::new(context, "exporting", "rows");

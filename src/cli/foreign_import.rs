@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use super::progress::ProgressLine;
-use super::{CommandContext, CommandError, CommandOutcome, typed_memory_output};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock, typed_memory_output};
 use crate::ingest::conversation::each_spoken;
 use crate::ingest::foreign::{
     ForeignFileOrigin, ForeignReader, ImportableProgram, NoteCollector, SessionMetadata,
@@ -16,7 +16,7 @@ use crate::maintenance::transfer::each_opencode_session;
 use crate::memory::Memory;
 use crate::memory::dry_run::WriteOrDryRun;
 use crate::memory::foreign_notes_import::ForeignImportReport;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::query::render::to_one_line;
 
 /// Bytes of notes that are written at a time.
@@ -45,7 +45,7 @@ pub(super) fn import(
     path: Option<PathBuf>,
     db: &Path,
     mode: WriteOrDryRun,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let path = path.map_or_else(|| of_home(source), Ok)?;
     let files = found_in(source, &path)?;
@@ -87,7 +87,7 @@ fn report(
     sum: &ForeignImportReport,
     db: &Path,
     mode: WriteOrDryRun,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let &ForeignImportReport { n_added, n_updated, n_unchanged, n_forgotten, n_secrets, snapshot } =
         sum;
@@ -157,7 +157,7 @@ fn read_opencode(file: &ForeignFileOrigin<'_>, db: &Path, notes: &mut NoteCollec
         let facts = SessionMetadata {
             id: Some(session.id),
             project: Some(session.folder),
-            started: Some(Millis(session.created_ms).rfc3339()[..16].to_owned()),
+            started: Some(UnixMillis(session.created_ms).rfc3339()[..16].to_owned()),
             title: Some(session.title).filter(|it| !it.starts_with("New session")),
         };
         add_session(file, facts, said, notes);

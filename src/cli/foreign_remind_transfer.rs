@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use super::progress::ProgressLine;
-use super::{CommandContext, CommandError, CommandOutcome, typed_memory_output};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock, typed_memory_output};
 use crate::maintenance::transfer::{AtomicFile, IfExists, RemindRecordLists, TransferError};
 use crate::memory::dry_run::WriteOrDryRun;
 use crate::memory::knowledge::{ExportCounts, KnowledgeImportReport, export_remind};
@@ -27,7 +27,7 @@ pub(super) fn import(
     source: &Path,
     db: &Path,
     mode: WriteOrDryRun,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let records = RemindRecordLists::read(source, db)?;
     let form = records.form.clone();
@@ -57,7 +57,7 @@ pub(super) fn import(
 /// Tells what else an import did, a line each.
 fn tell(
     report: &KnowledgeImportReport,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<(), CommandError> {
     if !report.known.is_empty() {
         context.say(format_args!("already there: {}\n", counted(&report.known)))?;
@@ -92,7 +92,7 @@ pub(super) fn export(
     db: &Path,
     dest: Option<&Path>,
     is_force: bool,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let reader = Reader::open(db)?;
     let written = |out: &mut dyn Write| -> Result<ExportCounts, CommandError> {

@@ -5,23 +5,23 @@ use serde_json::{Value, json};
 use super::args::GcArgs;
 use super::memory_place::known_database;
 use super::safety_backup::{BackupChoice, SafetyBackup};
-use super::{CommandContext, CommandError, CommandOutcome};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock};
 use crate::maintenance::gc::{GcMode, GcReport, KeepRule};
 use crate::maintenance::transfer::DestructiveOperation;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::query::render::stats::format_size;
 use crate::store::{IfMissing, Writer};
 
 pub(super) fn run(
     args: GcArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db, context)?;
     let writer = Writer::open(&db, IfMissing::Refuse)?;
     let now = context.clock.now();
     let keep = match (args.keep, args.older_than_ms) {
         (Some(n), _) => KeepRule::Last(n),
-        (None, Some(ms)) => KeepRule::Since(Millis(now.0.saturating_sub(ms))),
+        (None, Some(ms)) => KeepRule::Since(UnixMillis(now.0.saturating_sub(ms))),
         (None, None) => KeepRule::All,
     };
     let mode = if args.is_dry_run { GcMode::DryRun } else { GcMode::Real };

@@ -24,9 +24,9 @@ use session_state::StateFolder;
 
 use super::args::{HookArgs, HookEvent};
 use super::memory_place::{MemoryLookupFolders, MemoryPlace};
-use super::{CommandContext, CommandError, CommandOutcome, options, user_folder};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock, options, user_folder};
 use crate::memory::briefing::{self, BriefingRequest};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::query::{self, PromptQuery};
 use crate::settings::root_settings::OperatorOptions;
 use crate::store::reader::Reader;
@@ -44,7 +44,7 @@ const BUDGET_MAX: u32 = 4_000;
 
 pub(super) fn run(
     args: HookArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let state = state_home();
     let log = HookLog::new(state.as_deref(), context.clock.now());
@@ -72,7 +72,7 @@ pub(super) fn run(
 fn answer(
     args: &HookArgs,
     state: Option<&Path>,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<String, String> {
     if let Some(problem) = &args.problem {
         return Err(problem.clone());
@@ -128,7 +128,7 @@ impl HookCall {
         Ok(reply::reply(&self.client, self.event, &self.input, &briefing.text))
     }
 
-    fn prompt(&self, now: Millis) -> Result<String, String> {
+    fn prompt(&self, now: UnixMillis) -> Result<String, String> {
         let prompt = self.input.prompt();
         if prompt.trim().is_empty() {
             return Ok(String::new());

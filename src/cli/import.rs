@@ -9,15 +9,15 @@ use super::args::{ImportArgs, ImportSource};
 use super::memory_place::database_to_make;
 use super::progress::ProgressLine;
 use super::{
-    CommandContext, CommandError, CommandOutcome, HAS_DESKTOP, agent_memory_format_transfer,
-    foreign_import, foreign_remind_transfer,
+    CommandError, CommandOutcome, CommandStreamsAndClock, HAS_DESKTOP,
+    agent_memory_format_transfer, foreign_import, foreign_remind_transfer,
 };
 use crate::ingest::redact::Redactor;
 use crate::maintenance::transfer::{self, ImportInput, ImportReport, V03ImportReport};
 
 pub(super) fn run(
     args: ImportArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let db = database_to_make(args.db, None, context)?;
     match args.source {
@@ -41,7 +41,7 @@ pub(super) fn run(
 fn lines(
     file: &Path,
     db: &Path,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let cannot = |error: std::io::Error| {
         CommandError::Because(format!("cannot read `{}`: {error}", file.display()))
@@ -80,7 +80,7 @@ fn lines(
 fn old(
     file: &Path,
     db: &Path,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let progress = ProgressLine::new(context, "importing", "nodes");
     let now = context.clock.now();

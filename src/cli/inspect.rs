@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::args::InspectArgs;
 use super::color::{PaintedText, TextRole};
 use super::memory_place::known_database;
-use super::{CommandContext, CommandError, CommandOutcome, options};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock, options};
 use crate::ingest::scan::SkippedPath;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::heat::HeatThresholds;
 use crate::query::render;
 use crate::query::{self, Answer, Error, OutputFormat, Query, QueryOptions, TreeQuery};
@@ -20,7 +20,7 @@ const DEPTH_DEFAULT: usize = 10;
 
 pub(super) fn run(
     args: InspectArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let reader = Reader::open(&known_database(args.db.clone(), context)?)?;
     let levels = u32::try_from(args.depth.unwrap_or(DEPTH_DEFAULT)).unwrap_or(u32::MAX);
@@ -70,7 +70,7 @@ fn tree(
     reader: &Reader,
     query: &TreeQuery<'_>,
     output: OutputFormat,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<Answer, Error> {
     let options = QueryOptions { budget: Some(u32::MAX), output, ..QueryOptions::text(now) };
     query::answer(reader, &Query::Tree(*query), &options)
@@ -80,7 +80,7 @@ fn as_json(
     reader: &Reader,
     args: &InspectArgs,
     query: &TreeQuery<'_>,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<Value, Error> {
     let options = QueryOptions { output: OutputFormat::Structured, ..QueryOptions::text(now) };
     let mut json = query::answer(reader, &Query::Stats, &options)?.structured;

@@ -10,7 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::args::{KnowledgeArgs, KnowledgeCommand, KnowledgeTextSource};
 use super::memory_place::{database_to_make, known_database};
-use super::{CommandContext, CommandError, CommandOutcome, typed_memory_output, user_settings};
+use super::{
+    CommandError, CommandOutcome, CommandStreamsAndClock, typed_memory_output, user_settings,
+};
 use crate::memory::Memory;
 use crate::memory::knowledge::{
     self, ApplyRequest, IngestRequest, LIST_MAX, NumberedOperation, RecallRequest,
@@ -27,7 +29,7 @@ const INPUT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 pub(super) fn run(
     args: KnowledgeArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     match args.task {
         KnowledgeCommand::Apply => apply(args, context),
@@ -45,7 +47,7 @@ fn because(error: MemoryError) -> CommandError {
 /// Answers a question, which warms nothing.
 fn read(
     args: KnowledgeArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let KnowledgeArgs { task, arguments, db, is_json, .. } = args;
     let recall = match task {
@@ -92,7 +94,7 @@ fn read(
 
 fn apply(
     args: KnowledgeArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let KnowledgeArgs { mut arguments, input, db, is_json, .. } = args;
     let (unit, operations) = read_changeset(&input)?;
@@ -170,7 +172,7 @@ fn read_changeset(
 
 fn undo(
     args: KnowledgeArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let KnowledgeArgs { db, is_json, .. } = args;
     let db = known_database(db, context)?;
@@ -194,7 +196,7 @@ fn undo(
 
 fn ingest(
     args: KnowledgeArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let KnowledgeArgs { mut arguments, input, db, is_json, .. } = args;
     if input != KnowledgeTextSource::None {
@@ -220,7 +222,7 @@ fn settings() -> Result<KnowledgeSettings, CommandError> {
     Ok(first.or(&user.config().knowledge).or(&last))
 }
 
-fn open(db: &Path, context: &mut CommandContext<'_>) -> Result<Memory, CommandError> {
+fn open(db: &Path, context: &mut CommandStreamsAndClock<'_>) -> Result<Memory, CommandError> {
     typed_memory_output::open_to_write(db, IfMissing::Create, context)
 }
 
@@ -228,7 +230,7 @@ fn open(db: &Path, context: &mut CommandContext<'_>) -> Result<Memory, CommandEr
 pub(super) fn remember(
     arguments: &Map<String, Value>,
     (db, is_json): (Option<std::path::PathBuf>, bool),
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let request = knowledge::RememberRequest::parse(arguments).map_err(because)?;
     let db = database_to_make(db, None, context)?;

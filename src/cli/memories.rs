@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::args::MemoriesArgs;
 use super::color::{PaintedText, TextRole};
 use super::memory_place::known_database;
-use super::{CommandContext, CommandError, CommandOutcome, typed_memory_output};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock, typed_memory_output};
 use crate::memory::typed::{MemoryError, MemoryPage, QueryRequest, list_memories};
 use crate::model::kind_specs::STATUSES;
 use crate::store::reader::Reader;
@@ -15,7 +15,7 @@ const LIMIT: u64 = 20;
 
 pub(super) fn run(
     args: MemoriesArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let request = request(&args)?;
     let reader = Reader::open(&known_database(args.db, context)?)?;
@@ -68,7 +68,7 @@ fn because(error: MemoryError) -> CommandError {
     CommandError::Because(error.message)
 }
 
-fn show(page: &MemoryPage, context: &mut CommandContext<'_>) -> Result<(), CommandError> {
+fn show(page: &MemoryPage, context: &mut CommandStreamsAndClock<'_>) -> Result<(), CommandError> {
     for memory in &page.memories {
         context.show(&typed_memory_output::render_memory(memory))?;
     }

@@ -22,7 +22,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::args::ProjectOrUser;
-use super::{CommandContext, CommandError, path_variable, user_folder, variable};
+use super::{CommandError, CommandStreamsAndClock, path_variable, user_folder, variable};
 use crate::ingest::scan::OWN_FOLDER;
 use crate::server::remindb_folder::{make_own_folder, make_private_folder};
 
@@ -268,7 +268,7 @@ impl MemoryPlace {
     }
 
     /// Says where the memory is, if that is news: a new one, or one at the former place.
-    pub(super) fn tell(&self, context: &mut CommandContext<'_>) {
+    pub(super) fn tell(&self, context: &mut CommandStreamsAndClock<'_>) {
         let path = self.path.display();
         let line = match self.origin {
             PlaceOrigin::Named | PlaceOrigin::NamedFolder => return,
@@ -304,7 +304,7 @@ impl MemoryPlace {
 /// Returns the memory of a command that reads, which has to exist unless it is named.
 pub(super) fn known_database(
     named: Option<PathBuf>,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<PathBuf, CommandError> {
     if let Some(place) = MemoryPlace::named(named) {
         return Ok(place.path);
@@ -319,7 +319,7 @@ pub(super) fn known_database(
 pub(super) fn database_to_make(
     named: Option<PathBuf>,
     scope: Option<ProjectOrUser>,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<PathBuf, CommandError> {
     let place = match MemoryPlace::named(named) {
         Some(place) => place,

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::io::Write;
 
-use super::CommandContext;
+use super::CommandStreamsAndClock;
 use crate::model::clock::Stopwatch;
 
 /// Time in ms before progress is shown.
@@ -24,7 +24,7 @@ pub(super) struct ProgressLine {
 
 impl ProgressLine {
     pub(super) fn new(
-        context: &CommandContext<'_>,
+        context: &CommandStreamsAndClock<'_>,
         verb: &'static str,
         unit: &'static str,
     ) -> ProgressLine {

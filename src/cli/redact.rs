@@ -11,7 +11,7 @@ use super::args::RedactArgs;
 use super::memory_place::known_database;
 use super::safety_backup::{BackupChoice, SafetyBackup};
 use super::shared_space_flags::tell_unpublished;
-use super::{CommandContext, CommandError, CommandOutcome, absolute, options};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock, absolute, options};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::redaction::{self, RedactionMode, RedactionReport};
 use crate::maintenance::transfer::DestructiveOperation;
@@ -19,7 +19,7 @@ use crate::settings::root_settings::{OperatorOptions, RootSettings};
 
 pub(super) fn run(
     args: RedactArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let mode = if args.is_dry_run { RedactionMode::DryRun } else { RedactionMode::Rewrite };
     let options = options(args.is_trusted, false)?;
@@ -63,7 +63,7 @@ fn folder(source: &Path) -> Result<PathBuf, CommandError> {
 fn redactor_of(
     folder: &Path,
     options: OperatorOptions,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<Redactor, CommandError> {
     let workspace = RootSettings::load(folder, options)
         .map_err(|error| CommandError::Because(format!("{error}, in `{}`", folder.display())))?;

@@ -9,7 +9,7 @@ use super::color::TextRole;
 use super::memory_place::database_to_make;
 use super::tool_advice_rewording::flag_of;
 use super::{
-    CommandContext, CommandError, CommandOutcome, knowledge_commands, typed_memory_output,
+    CommandError, CommandOutcome, CommandStreamsAndClock, knowledge_commands, typed_memory_output,
 };
 use crate::memory::typed::{MemoryError, StoreOutcome, StoreRequest};
 use crate::model::kind_specs::MEMORY_TYPES;
@@ -20,7 +20,7 @@ const INPUT_BYTES_MAX: u64 = 1024 * 1024;
 
 pub(super) fn run(
     args: RememberArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let text = match &args.text {
         Some(text) => text.clone(),

@@ -6,12 +6,12 @@ use super::progress::ProgressLine;
 use super::safety_backup::prune;
 use super::shared_space_flags::tell_unpublished;
 use super::user_settings::memory_settings_of_user;
-use super::{CommandContext, CommandError, CommandOutcome};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock};
 use crate::maintenance::transfer::{self, BackupReport, RestoreReport};
 
 pub(super) fn run(
     args: RestoreArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let db = database_to_make(args.db, None, context)?;
     let settings = memory_settings_of_user()?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::user_settings::memory_settings_of_user;
-use super::{CommandContext, CommandError};
+use super::{CommandError, CommandStreamsAndClock};
 use crate::maintenance::transfer::{self, DestructiveOperation};
 use crate::store::StoreError;
 
@@ -30,7 +30,7 @@ impl SafetyBackup {
         db: &Path,
         of: DestructiveOperation,
         wish: BackupChoice,
-        context: &CommandContext<'_>,
+        context: &CommandStreamsAndClock<'_>,
     ) -> Result<SafetyBackup, CommandError> {
         let settings = memory_settings_of_user()?;
         let n_max = settings.n_backups();
@@ -79,7 +79,7 @@ impl SafetyBackup {
     }
 
     /// Names the backup, and what is in it, on standard error; deletes the oldest ones.
-    pub(super) fn keep(self, db: &Path, holds: &str, context: &mut CommandContext<'_>) {
+    pub(super) fn keep(self, db: &Path, holds: &str, context: &mut CommandStreamsAndClock<'_>) {
         let Some(path) = self.path else {
             // It would keep what was just removed.
             if let Err(error) = transfer::drop_unfinished_backup(db) {
@@ -103,7 +103,12 @@ impl SafetyBackup {
 }
 
 /// Deletes the oldest backups beyond those that are kept; `made`, of this command, stays.
-pub(super) fn prune(db: &Path, made: &Path, n_max: usize, context: &mut CommandContext<'_>) {
+pub(super) fn prune(
+    db: &Path,
+    made: &Path,
+    n_max: usize,
+    context: &mut CommandStreamsAndClock<'_>,
+) {
     if let Err(error) = transfer::prune_backups(db, made, n_max) {
         let _ = writeln!(context.err, "remindb: warning: old backups are left: {error}");
     }

@@ -2,12 +2,12 @@
 
 use super::args::SalvageArgs;
 use super::progress::ProgressLine;
-use super::{CommandContext, CommandError, CommandOutcome};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock};
 use crate::maintenance::transfer::{self, SalvageReport};
 
 pub(super) fn run(
     args: SalvageArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let progress = ProgressLine::new(context, "salvaging", "tables");
     let now = context.clock.now();

@@ -8,7 +8,7 @@ use super::args::{self, ColorWhen};
 use super::color::PlainOrAnsi;
 use super::memory_place::known_database;
 use super::tool_advice_rewording::with_commands;
-use super::{CommandContext, CommandError, CommandOutcome, shared_space_flags};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock, shared_space_flags};
 use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 use crate::query::{self, HitDetail, OutputFormat, Query, QueryOptions, SearchQuery};
@@ -16,7 +16,7 @@ use crate::store::reader::{ArchivedVisibility, NodeFilter, Reader};
 
 pub(super) fn run(
     args: args::SearchArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let detail = detail(args.detail.as_deref())?;
     let node_type = match args.node_type.as_deref() {

@@ -13,7 +13,7 @@ use super::shared_space_flags::OpenSpace;
 use super::unique_process_name::process_name;
 use super::user_settings::{knowledge_settings, log_level, memory_settings};
 use super::{
-    CommandContext, CommandError, CommandOutcome, absolute, browser_opener, listen_options,
+    CommandError, CommandOutcome, CommandStreamsAndClock, absolute, browser_opener, listen_options,
     logging, n_threads, options, variable,
 };
 use crate::mcp::{NoticeWaker, PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub};
@@ -41,7 +41,7 @@ use crate::surface::{MemoryHandler, RecordSessions, ToolSelection, about};
 
 pub(super) fn run(
     args: ServeArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let source = source(&args)?;
     let interval = interval(args.rescan_interval, source.as_deref())?;
@@ -112,7 +112,7 @@ pub(super) fn run(
 
 /// Warns of settings that are not followed, and not in the log: the settings of that folder decide
 /// where that goes and how quiet it is.
-fn warn_of_untrusted(workspace: &RootSettings, context: &mut CommandContext<'_>) {
+fn warn_of_untrusted(workspace: &RootSettings, context: &mut CommandStreamsAndClock<'_>) {
     for it in &workspace.untrusted {
         let warning = FileWarning::from(RootSettings::to_skipped_path(it));
         let _ = writeln!(context.err, "remindb: warning: {warning}");
@@ -137,7 +137,7 @@ fn source(args: &ServeArgs) -> Result<Option<PathBuf>, CommandError> {
 fn place(
     args: &ServeArgs,
     source: Option<&Path>,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<PathBuf, CommandError> {
     let (Some(source), None) = (source, args.scope) else {
         let mut named = args.db.clone();
@@ -195,7 +195,7 @@ fn live_workspace(
 fn open_memory(
     args: ServeArgs,
     live: LiveRootSettings,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<(Memory, Option<OpenSpace>), CommandError> {
     let database = place(&args, live.root(), context)?;
     let is_new = !database.exists();
@@ -247,7 +247,7 @@ fn answer(
     background: Vec<BackgroundTask>,
     transport_info: Option<HttpOptions>,
     is_open: bool,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<(), CommandError> {
     let interrupts = ShutdownSignals::watch()?;
     let (clock, interrupts) = (&context.clock.clone(), interrupts.received());
@@ -271,7 +271,7 @@ fn answer(
 }
 
 /// Opens the page in a browser, and prints its link for others.
-fn open_page(links: &PageLinks, address: &str, context: &mut CommandContext<'_>) {
+fn open_page(links: &PageLinks, address: &str, context: &mut CommandStreamsAndClock<'_>) {
     let opened = links.make(address).and_then(|link| {
         writeln!(context.err, "the page is at {link}")?;
         browser_opener::open(&link)

@@ -32,7 +32,7 @@ use job::SetupJob;
 use supported_clients::ClientFolders;
 
 use super::args::{CLIENTS, Client, ProjectOrUser, SetupArgs, SetupClients};
-use super::{CommandContext, CommandError, CommandOutcome, variable};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock, variable};
 
 /// The skills, with the folder of each.
 const SKILLS: &[(&str, &str)] = &[
@@ -51,7 +51,7 @@ struct UserFolders {
 
 pub(super) fn run(
     args: SetupArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let home = home()?;
     let clients = match args.clients {
@@ -120,7 +120,7 @@ fn installed(args: &SetupArgs, folders: &ClientFolders) -> Vec<Client> {
 fn chosen(
     args: &SetupArgs,
     folders: &ClientFolders,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<Vec<Client>, CommandError> {
     let found = installed(args, folders);
     if found.is_empty() {

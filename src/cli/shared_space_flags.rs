@@ -11,7 +11,7 @@ mod without_shared;
 
 use std::path::Path;
 
-use super::CommandContext;
+use super::CommandStreamsAndClock;
 use crate::memory::Memory;
 use crate::server::StopSignal;
 #[cfg(feature = "shared")]
@@ -32,7 +32,7 @@ pub(super) type FollowerTask = Box<dyn FnOnce(&Memory, &StopSignal) + Send>;
 pub(super) type SpaceStatusPollerTask = Box<dyn FnOnce(&StopSignal) + Send>;
 
 /// Says what is left to do where a command changed a replica past its log.
-pub(super) fn tell_unpublished(db: &Path, context: &mut CommandContext<'_>) {
+pub(super) fn tell_unpublished(db: &Path, context: &mut CommandStreamsAndClock<'_>) {
     #[cfg(feature = "shared")]
     if let Ok(Some(replica)) = replica_at(db)
         && replica.unpublished.is_some()

@@ -9,9 +9,9 @@ use super::memory_place::known_database;
 use super::shared_space_flags::{
     OpenSpace, RootNames, join_new_file, keeper_of, remove_database, replica_at,
 };
-use super::{CommandContext, CommandError, CommandOutcome};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock};
 use crate::server::postgres::{PostgresSequencer, ReplicaStatus, ReplicaSyncStatus, facts_of};
-use crate::store::missing_wal_check::with_suffix;
+use crate::store::missing_wal_at_opening::with_suffix;
 use crate::store::replication::{Replica, Sequencer, leave_space};
 use crate::store::{IfMissing, SharedError, Writer, connection};
 
@@ -20,7 +20,7 @@ const NAMES_MAX: u32 = 10_000;
 
 pub(super) fn run(
     args: SpaceArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     match args.task {
         SpaceTask::Create(ref url) => create(url, &args, context),
@@ -35,7 +35,7 @@ pub(super) fn run(
 fn create(
     url: &str,
     args: &SpaceArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db.clone(), context)?;
     if let Some(replica) = replica_at(&db)? {
@@ -54,7 +54,7 @@ fn create(
 fn join(
     url: &str,
     args: &SpaceArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let db = super::memory_place::database_to_make(args.db.clone(), None, context)?;
     let keeper = keeper_of(url)?;
@@ -89,7 +89,7 @@ fn make_replica(
     url: &str,
     db: &Path,
     keeper: &PostgresSequencer,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<(), CommandError> {
     join_new_file(db, keeper)?;
     let flag = SharedSpaceFlags { url: Some(url.to_owned()), ..SharedSpaceFlags::default() };
@@ -144,7 +144,7 @@ fn set_aside(db: &Path) -> Result<PathBuf, CommandError> {
 /// Returns the replica that the arguments name, with its sequencer.
 fn replica(
     args: &SpaceArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<(Replica, PostgresSequencer), CommandError> {
     let db = known_database(args.db.clone(), context)?;
     let replica = replica_at(&db)?.ok_or(SharedError::NoReplica)?;
@@ -154,7 +154,7 @@ fn replica(
 
 fn status(
     args: &SpaceArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let (replica, keeper) = replica(args, context)?;
     let facts = facts_of(&replica, &keeper);
@@ -199,7 +199,7 @@ fn as_text(facts: &ReplicaStatus) -> String {
 
 fn image(
     args: &SpaceArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db.clone(), context)?;
     let flag = SharedSpaceFlags { roots: args.roots.clone(), ..SharedSpaceFlags::default() };
@@ -212,7 +212,10 @@ fn image(
     Ok(CommandOutcome::Done)
 }
 
-fn cut(args: &SpaceArgs, context: &mut CommandContext<'_>) -> Result<CommandOutcome, CommandError> {
+fn cut(
+    args: &SpaceArgs,
+    context: &mut CommandStreamsAndClock<'_>,
+) -> Result<CommandOutcome, CommandError> {
     let (_, keeper) = replica(args, context)?;
     let cut = keeper.cut()?;
     context.say(format_args!(
@@ -224,7 +227,7 @@ fn cut(args: &SpaceArgs, context: &mut CommandContext<'_>) -> Result<CommandOutc
 
 fn leave(
     args: &SpaceArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db.clone(), context)?;
     let replica = replica_at(&db)?.ok_or(SharedError::NoReplica)?;

@@ -9,7 +9,7 @@ use super::args::{ArgumentFromStdin, ToolArgs};
 use super::color::{PaintedText, TextRole};
 use super::memory_place::{database_to_make, known_database};
 use super::tool_advice_rewording::flag_of;
-use super::{CommandContext, CommandError, CommandOutcome, typed_memory_output};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock, typed_memory_output};
 use crate::mcp::input_schema::validate_args;
 use crate::memory::{Error, Memory};
 use crate::query::{self, OutputFormat, QueryOptions};
@@ -22,7 +22,7 @@ const INPUT_BYTES_MAX: u64 = 1024 * 1024 + 1;
 
 pub(super) fn run(
     args: ToolArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let ToolArgs { tool, mut arguments, input, db, is_json } = args;
     let row = tool_named(tool)

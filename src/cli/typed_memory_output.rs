@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::color::{PaintedText, TextRole};
 use super::{
-    CommandContext, CommandError, configured_providers, options, serve, user_settings, variable,
+    CommandError, CommandStreamsAndClock, configured_providers, options, serve, user_settings,
+    variable,
 };
 use crate::maintenance::transfer::{AtomicFile, IfExists};
 use crate::memory::Memory;
@@ -33,7 +34,7 @@ const LINES_MAX: usize = 4;
 pub(super) fn open_to_write(
     db: &Path,
     if_missing: IfMissing,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<Memory, CommandError> {
     let providers = configured_providers::providers(context)?;
     let settings = user_settings::memory_settings()?;
@@ -71,7 +72,7 @@ impl ImportTarget {
 pub(super) fn open_to_import(
     db: &Path,
     mode: WriteOrDryRun,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<ImportTarget, CommandError> {
     let is_new = mode == WriteOrDryRun::DryRun && !db.exists();
     let draft = is_new.then(|| AtomicFile::of(db, IfExists::Refuse)).transpose()?;
@@ -86,7 +87,7 @@ pub(super) fn tell_import(
     counts: &str,
     (mode, snapshot): (WriteOrDryRun, Option<i64>),
     db: &Path,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<(), CommandError> {
     let db = db.display();
     match mode {

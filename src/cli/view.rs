@@ -18,7 +18,7 @@ use super::serve::quiet_panics;
 use super::unique_process_name::process_name;
 use super::user_settings::log_level;
 use super::{
-    CommandContext, CommandError, CommandOutcome, browser_opener, logging, options,
+    CommandError, CommandOutcome, CommandStreamsAndClock, browser_opener, logging, options,
     shared_space_flags, variable,
 };
 use crate::ingest::scan::OWN_FOLDER;
@@ -42,7 +42,7 @@ use crate::surface::resources_only_handler::{ABOUT, ResourcesOnlyHandler};
 
 pub(super) fn run(
     args: BrowserViewArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let path = known_database(args.db, context)?;
     let http = listen_options::view_options(args.listen.as_deref(), &context.clock)?;
@@ -70,7 +70,7 @@ fn observer(
     path: &Path,
     listen: &str,
     space: ReplicaStatusFn,
-    context: &CommandContext<'_>,
+    context: &CommandStreamsAndClock<'_>,
 ) -> Result<Server<ResourcesOnlyHandler>, CommandError> {
     let folder = folder_of(path);
     let workspace = workspace(folder.as_deref())?;
@@ -145,7 +145,7 @@ fn show_link(
     links: &PageLinks,
     address: String,
     is_without_browser: bool,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<(), CommandError> {
     let ssh = variable("SSH_CONNECTION").map(|it| it.to_string_lossy().into_owned());
     if let Some(line) = ssh.as_deref().and_then(|it| forwarding(it, &address)) {

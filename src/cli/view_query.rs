@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 use super::args::{CustomViewArgs, CustomViewTask};
 use super::memory_place::known_database;
-use super::{CommandContext, CommandError, CommandOutcome, open_memory};
+use super::{CommandError, CommandOutcome, CommandStreamsAndClock, open_memory};
 use crate::memory::typed::{CustomView, DefineViewOutcome, check_view_name, parse_conditions};
 use crate::store::reader::Reader;
 
 pub(super) fn run(
     args: CustomViewArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let CustomViewArgs { db, task, is_json } = args;
     let (json, text) = match task {

@@ -13,10 +13,10 @@ use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::mcp::rpc::FrameReader;
 use crate::mcp::{
-    ClientRequestEvent, Connection, FrameOutcome, Outbox, Server, StateSigner, ToolCallRecord,
+    ClientRequestEvent, Connection, Outbox, Server, StateSigner, ToolCallRecord, TransportAction,
 };
-use crate::memory::{Memory, WriteMode};
-use crate::model::clock::{Clock, Millis};
+use crate::memory::{AppendOrReplaceMode, Memory};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::store::IfMissing;
 use crate::surface::changed_resources::ChangeWatch;
 use crate::surface::resources::RESOURCES;
@@ -48,24 +48,30 @@ thread_local! {
 struct NullSessionRecorder;
 
 impl RecordSessions for NullSessionRecorder {
-    fn on_request(&self, _: &ClientRequestEvent<'_>, _: &Redactor, _: Millis) -> Option<String> {
+    fn on_request(
+        &self,
+        _: &ClientRequestEvent<'_>,
+        _: &Redactor,
+        _: UnixMillis,
+    ) -> Option<String> {
         None
     }
 
-    fn on_disconnect(&self, _: &str, _: Millis) {}
+    fn on_disconnect(&self, _: &str, _: UnixMillis) {}
 
-    fn on_call_end(&self, _: &ToolCallRecord<'_>, _: Millis) {}
+    fn on_call_end(&self, _: &ToolCallRecord<'_>, _: UnixMillis) {}
 }
 
 impl ServedMemory {
     fn new() -> ServedMemory {
         let folder = ScratchFolder::new();
-        let clock = Clock::manual(Millis(1_000));
+        let clock = Clock::manual(UnixMillis(1_000));
         let memory = Memory::open_at(&folder.path("m.db"), IfMissing::Create, clock.clone())
             .expect("a new memory");
         let mut ids = Vec::new();
         for text in ["# Alpha\n\nThe text of alpha.", "# Beta\n\nSee [[Alpha]].", "Gamma"] {
-            let wrote = memory.write(text, None, WriteMode::Append).expect("a write").text;
+            let wrote =
+                memory.write(text, None, AppendOrReplaceMode::Append).expect("a write").text;
             ids.push(wrote.split_whitespace().nth(2).expect("an id").to_owned());
         }
         let offer = ToolSelection::parse("all,memory").expect("known sets");
@@ -140,9 +146,9 @@ impl ServedMemory {
         for frame in FrameReader::new(Cursor::new(format!("{hello}\n{asked}\n"))) {
             let frame = frame.expect("reading from memory cannot fail");
             last = match connection.accept_frame(&self.server, frame, &outbox) {
-                FrameOutcome::NoReply => None,
-                FrameOutcome::Reply(line) | FrameOutcome::Listen(line) => Some(line),
-                FrameOutcome::Run(job) => self.server.run(*job),
+                TransportAction::NoReply => None,
+                TransportAction::Reply(line) | TransportAction::Listen(line) => Some(line),
+                TransportAction::Run(job) => self.server.run(*job),
             };
         }
         let line = last.expect("a call has a reply").text;

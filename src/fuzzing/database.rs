@@ -7,8 +7,8 @@ use std::path::Path;
 use super::scratch_folder::ScratchFolder;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::transfer;
-use crate::memory::{ForgetChildrenMode, Memory, WriteMode};
-use crate::model::clock::{Clock, Millis};
+use crate::memory::{AppendOrReplaceMode, ForgetChildrenMode, Memory};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::store::IfMissing;
 
 const PAGE_BYTES: usize = 4096;
@@ -49,7 +49,8 @@ impl SeedDatabase {
             "# Beta\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nlet a = 1;\n```",
             "日本語テキストを検索する。",
         ] {
-            let wrote = memory.write(text, None, WriteMode::Append).expect("a write").text;
+            let wrote =
+                memory.write(text, None, AppendOrReplaceMode::Append).expect("a write").text;
             ids.push(wrote.split_whitespace().nth(2).expect("an id").to_owned());
         }
         memory.rollback(2, false).expect("a rollback");
@@ -60,7 +61,7 @@ impl SeedDatabase {
 }
 
 fn open(path: &Path, if_missing: IfMissing) -> Result<Memory, crate::memory::Error> {
-    Memory::open_at(path, if_missing, Clock::manual(Millis(1_000)))
+    Memory::open_at(path, if_missing, Clock::manual(UnixMillis(1_000)))
 }
 
 /// Panics when a database violates an invariant; `data` alters a sound one byte by byte.
@@ -102,15 +103,15 @@ fn read(memory: &Memory, ids: &[String]) {
 }
 
 fn write(memory: &Memory, ids: &[String]) {
-    let _ = memory.write("A new text, see [[Alpha]].", None, WriteMode::Append);
-    let _ = memory.write("Another one.", Some(&ids[0]), WriteMode::Append);
+    let _ = memory.write("A new text, see [[Alpha]].", None, AppendOrReplaceMode::Append);
+    let _ = memory.write("Another one.", Some(&ids[0]), AppendOrReplaceMode::Append);
     let _ = memory.forget(&ids[1], ForgetChildrenMode::Cascade);
     let _ = (memory.rollback(1, false), memory.rollback(2, true));
 }
 
 /// Salvages the file; what comes of it is sound.
 fn salvage(damaged: &Path, new: &Path) {
-    if transfer::salvage(damaged, new, Millis(2_000), &mut |_, _| ()).is_ok() {
+    if transfer::salvage(damaged, new, UnixMillis(2_000), &mut |_, _| ()).is_ok() {
         let report = doctor::examine(new).expect("a salvaged memory can be examined");
         assert_ne!(report.status(), CheckStatus::Fail, "{}", report.to_json());
     }

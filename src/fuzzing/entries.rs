@@ -1,13 +1,13 @@
 //! Texts of any content, rendered as entries and as lines, and parsed by the grammar of
 //! `docs/tools.md`.
 
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::heat::StoredHeat;
 use crate::query::render::entry::{TextEntry, render_entries};
 use crate::query::render::{
     FileNameVisibility, NodeLineFields, render_line, to_label, to_one_line,
 };
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{NodeSummary, TextWithBreadcrumb};
 
 /// Bytes of a day such as `2026-11-22`.
@@ -36,7 +36,7 @@ pub fn entries(data: &[u8]) {
         let nth = nodes.len();
         let path = part();
         let head = NodeSummary {
-            key: NodeKey(nth as i64),
+            key: NodeRowId(nth as i64),
             id: format!("{:011}", nth * 7),
             parent: None,
             position: 0,
@@ -48,7 +48,7 @@ pub fn entries(data: &[u8]) {
             tokens: 0,
             heat: StoredHeat::birth(0),
             left_out_as: None,
-            changed_at: (nth % 2 == 1).then_some(Millis(nth as i64 * 86_400_000)),
+            changed_at: (nth % 2 == 1).then_some(UnixMillis(nth as i64 * 86_400_000)),
         };
         nodes.push((head, TextWithBreadcrumb { breadcrumb: part(), content: part() }));
     }
@@ -60,7 +60,11 @@ pub fn entries(data: &[u8]) {
     assert_eq!(parsed.len(), nodes.len(), "{answer:?}");
     for ((entry, parsed), (head, text)) in rendered.iter().zip(&parsed).zip(&nodes) {
         assert_eq!(parsed.id, head.id, "{answer:?}");
-        assert_eq!(parsed.day, head.changed_at.map(Millis::day).unwrap_or_default(), "{answer:?}");
+        assert_eq!(
+            parsed.day,
+            head.changed_at.map(UnixMillis::day).unwrap_or_default(),
+            "{answer:?}"
+        );
         assert_eq!(parsed.under, entry.breadcrumb(), "{answer:?}");
         assert_eq!(parsed.node_type, head.node_type, "{answer:?}");
         assert_eq!(parsed.text, text.content, "{answer:?}");

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::mcp::rpc::FrameReader;
 use crate::mcp::server_testing;
-use crate::mcp::{Connection, FrameOutcome, Outbox};
+use crate::mcp::{Connection, Outbox, TransportAction};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":"the last","method":"ping"}"#;
 const PONG: &str = r#"{"jsonrpc":"2.0","id":"the last","result":{}}"#;
@@ -30,9 +30,9 @@ pub fn frame(data: &[u8]) {
     for frame in FrameReader::new(Cursor::new(input)) {
         let frame = frame.expect("reading from memory cannot fail");
         let line = match connection.accept_frame(&server, frame, &outbox) {
-            FrameOutcome::NoReply => None,
-            FrameOutcome::Reply(line) | FrameOutcome::Listen(line) => Some(line),
-            FrameOutcome::Run(job) => server.run(*job),
+            TransportAction::NoReply => None,
+            TransportAction::Reply(line) | TransportAction::Listen(line) => Some(line),
+            TransportAction::Run(job) => server.run(*job),
         };
         written.try_iter().for_each(|line| check(&line.text));
         last = line.map(|line| line.text);

@@ -1,7 +1,7 @@
 //! Arbitrary bytes as a query: answered within the budget, and never an error. As an id, they are
 //! answered if a node has it.
 
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::query::{FetchQuery, HitDetail, Query, QueryOptions, SearchQuery, answer};
 use crate::store::reader::Reader;
 use crate::store::reader::database_builder_testing::TestDatabaseBuilder;
@@ -42,7 +42,7 @@ pub fn query(data: &[u8]) {
     let text = String::from_utf8_lossy(text);
     let budget = (0 < budget).then_some(budget);
     let detail = [HitDetail::Label, HitDetail::Snippet, HitDetail::Full][usize::from(detail)];
-    let options = QueryOptions { budget, ..QueryOptions::text(Millis(0)) };
+    let options = QueryOptions { budget, ..QueryOptions::text(UnixMillis(0)) };
     MEMORY.with(|NotesMemory { reader, ids }| {
         let query = Query::Search(SearchQuery { query: &text, detail, ..SearchQuery::default() });
         let found = answer(reader, &query, &options);

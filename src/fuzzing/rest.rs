@@ -9,7 +9,7 @@ use super::scratch_folder::ScratchFolder;
 use crate::mcp::{RestReplyBody, RestRequest};
 use crate::memory::Memory;
 use crate::memory::knowledge::RememberRequest;
-use crate::model::clock::{Clock, Millis};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::server::http::{RequestHead, plain_request};
 use crate::store::IfMissing;
 use crate::surface::answer_rest;
@@ -21,7 +21,7 @@ thread_local! {
 
 fn served() -> (Memory, ScratchFolder) {
     let folder = ScratchFolder::new();
-    let clock = Clock::manual(Millis(1_795_428_000_000));
+    let clock = Clock::manual(UnixMillis(1_795_428_000_000));
     let memory = Memory::open_at(&folder.path("m.db"), IfMissing::Create, clock);
     let memory = memory.expect("a new memory");
     let items = json!({"items": [

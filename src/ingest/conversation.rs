@@ -105,7 +105,7 @@ impl Conversation {
     /// Reads a transcript: JSON Lines, or one JSON value. Lines that are no JSON are passed over,
     /// such as the first and the last of a part.
     pub(crate) fn read(transcript: &str) -> Conversation {
-        let mut reader = ConversationReader::default();
+        let mut reader = ConversationBuilder::default();
         let mut has_records = false;
         for line in transcript.lines().filter(|it| it.len() <= RECORD_BYTES_MAX) {
             let record = line.trim_start().starts_with('{').then(|| serde_json::from_str(line));
@@ -122,7 +122,7 @@ impl Conversation {
 
     /// Reads a transcript that is a JSON value already.
     pub(crate) fn of(transcript: &Value) -> Conversation {
-        let mut reader = ConversationReader::default();
+        let mut reader = ConversationBuilder::default();
         reader.add(transcript);
         reader.conversation
     }
@@ -144,12 +144,12 @@ impl Conversation {
 }
 
 #[derive(Default)]
-struct ConversationReader {
+struct ConversationBuilder {
     conversation: Conversation,
     pending: HashMap<String, PendingCall>,
 }
 
-impl ConversationReader {
+impl ConversationBuilder {
     fn add(&mut self, record: &Value) {
         transcript_records::each_event(record, &mut |event| self.take(event));
     }

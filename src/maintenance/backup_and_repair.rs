@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::doctor::{self, CheckResult, CheckStatus, DoctorReport, RepairOutcomes};
 use super::transfer::{self, TransferError};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::store::file_identity_check::OpenedFiles;
 use crate::store::{IfMissing, StoreError, connection};
 
@@ -17,7 +17,7 @@ const ROUNDS_MAX: usize = 3;
 /// copy's path to `announce`.
 pub(crate) fn repair(
     path: &Path,
-    now: Millis,
+    now: UnixMillis,
     announce: &mut dyn FnMut(&Path),
 ) -> Result<DoctorReport, TransferError> {
     let found = doctor::examine(path)?;
@@ -67,7 +67,7 @@ pub(crate) fn repair(
 fn repair_until_sound(
     conn: &Connection,
     path: &Path,
-    now: Millis,
+    now: UnixMillis,
     found: &DoctorReport,
     tried: &mut RepairOutcomes,
 ) -> Result<DoctorReport, TransferError> {
@@ -101,7 +101,7 @@ fn bad_checks(report: &DoctorReport) -> Vec<&'static str> {
     report.checks.iter().filter(|it| it.is_bad()).map(|it| it.name).collect()
 }
 
-fn backup_of(path: &Path, now: Millis) -> PathBuf {
+fn backup_of(path: &Path, now: UnixMillis) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".bak.{}", now.0.saturating_mul(1_000_000)));
     name.into()

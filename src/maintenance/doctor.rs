@@ -33,8 +33,8 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension};
 pub(crate) use schema_objects::{SCHEMA_OBJECTS, displaced_table, drop_foreign_objects};
 use serde_json::{Value, json};
 
+use crate::model::database_state_fingerprint::{self, NodeState};
 use crate::model::identity::ContentHash;
-use crate::model::memory_fingerprint::{self, NodeState};
 use crate::store::node_columns::SqlTemplate;
 use crate::store::record::{NodeRecord, Root, read_state};
 use crate::store::{
@@ -464,14 +464,17 @@ fn sum_of_states(conn: &Connection) -> Result<u64, StoreError> {
     while let Some(row) = rows.next().doing("read the state")? {
         let parent: Option<String> = row.get(1).doing("read the state")?;
         if parent != family.0 {
-            sum = sum
-                .wrapping_add(memory_fingerprint::sum_of_children(family.0.as_deref(), &family.1));
+            sum = sum.wrapping_add(database_state_fingerprint::sum_of_children(
+                family.0.as_deref(),
+                &family.1,
+            ));
             family = (parent, Vec::new());
         }
         let state = row.get(0).and_then(|id| read_state(row, id, 2)).doing("read the state")?;
         family.1.push(state);
     }
-    Ok(sum.wrapping_add(memory_fingerprint::sum_of_children(family.0.as_deref(), &family.1)))
+    Ok(sum
+        .wrapping_add(database_state_fingerprint::sum_of_children(family.0.as_deref(), &family.1)))
 }
 
 /// Parses and resolves all references anew, and compares them with the stored ones.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, params};
 
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::store::write_transaction::reader_name;
 use crate::store::{ErrorContext, StoreError, Writer, busy_handler, checkpoint, source_files};
 
@@ -27,7 +27,7 @@ pub(crate) enum KeepRule {
     Last(u32),
     /// Snapshots made at this time or later. One that claims a time in the future was made by a
     /// wrong clock, and is as old as the next one that was not.
-    Since(Millis),
+    Since(UnixMillis),
 }
 
 /// Whether to trim or only to report.
@@ -62,7 +62,7 @@ impl Writer {
         &self,
         keep: KeepRule,
         mode: GcMode,
-        now: Millis,
+        now: UnixMillis,
     ) -> Result<GcReport, StoreError> {
         let mut collected = {
             let conn = self.lock();
@@ -123,7 +123,7 @@ impl Writer {
     }
 }
 
-fn drop_before(conn: &Connection, keep: KeepRule, now: Millis) -> Result<GcReport, StoreError> {
+fn drop_before(conn: &Connection, keep: KeepRule, now: UnixMillis) -> Result<GcReport, StoreError> {
     const NTH: &str = "SELECT id FROM snapshot ORDER BY id DESC LIMIT 1 OFFSET ?1";
     // The first one after the last old one; those of a clock that was ahead are not old themselves.
     const SINCE: &str = "
@@ -187,7 +187,7 @@ fn drop_before(conn: &Connection, keep: KeepRule, now: Millis) -> Result<GcRepor
 }
 
 /// Drops old receipts of forgotten snapshots, and the rollbacks that say nothing of any other.
-fn drop_receipts_before(conn: &Connection, base: i64, now: Millis) -> Result<(), StoreError> {
+fn drop_receipts_before(conn: &Connection, base: i64, now: UnixMillis) -> Result<(), StoreError> {
     const RECEIPTS: &str = "DELETE FROM receipt WHERE since < ?1 AND created_at < ?2";
     const ROLLBACKS: &str = "
         DELETE FROM restored

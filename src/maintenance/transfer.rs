@@ -7,8 +7,8 @@
 mod atomic_file;
 mod atomic_folder;
 mod backup;
-mod export;
-mod import;
+mod jsonl_export;
+mod jsonl_import;
 mod markdown_export;
 mod opencode_reader;
 mod remind_reader;
@@ -26,8 +26,8 @@ use std::path::{Path, PathBuf};
 pub(crate) use atomic_file::{AtomicFile, IfExists, is_stream};
 pub(crate) use atomic_folder::AtomicFolder;
 pub(crate) use backup::{BackupReport, backup, backup_as_is, refuse_same};
-pub(crate) use export::export;
-pub(crate) use import::{ImportInput, ImportReport, import};
+pub(crate) use jsonl_export::export;
+pub(crate) use jsonl_import::{ImportInput, ImportReport, import};
 pub(crate) use markdown_export::{MarkdownExportReport, export_markdown};
 pub(crate) use opencode_reader::each_opencode_session;
 pub(crate) use remind_reader::{RemindRecord, RemindRecordLists};
@@ -39,7 +39,7 @@ pub(crate) use salvage::{SalvageReport, salvage};
 pub(crate) use v03::{V03ImportReport, import_old};
 
 use super::doctor::{self, CheckStatus};
-use crate::store::missing_wal_check::with_suffix;
+use crate::store::missing_wal_at_opening::with_suffix;
 use crate::store::{IfMissing, StoreError, check_path};
 
 /// A callback that gets the work done and the total, in a unit of the work's own.

@@ -10,7 +10,7 @@ use super::call_context::RequestOptions;
 use super::in_flight::InFlight;
 use super::job::JobRequest;
 use super::server_requests::{InputResponses, PendingRequests, ServerRequestMode};
-use super::subscription::Subscriptions;
+use super::subscription::SubscriptionMailbox;
 use super::version::{RequestMeta, supported_versions, unknown_era_error};
 use super::{
     CallContext, ClientCapabilities, ClientInfo, ClientNonRequestEvent, ClientRequestEvent,
@@ -24,7 +24,7 @@ use crate::text;
 
 /// The transport's next step after a frame.
 #[derive(Debug)]
-pub(crate) enum FrameOutcome {
+pub(crate) enum TransportAction {
     /// Send nothing.
     NoReply,
     /// Send this line.
@@ -53,7 +53,7 @@ pub(crate) struct Connection {
     in_flight: InFlight,
     /// Requests to the client that it has not answered; legacy era only.
     questions: PendingRequests,
-    subscriptions: Subscriptions,
+    subscriptions: SubscriptionMailbox,
     /// The transport's name of this connection, unique among open ones.
     id: String,
     /// The client's latest description of itself.
@@ -69,7 +69,7 @@ impl Connection {
             begins_to_listen: false,
             in_flight: InFlight::default(),
             questions: PendingRequests::default(),
-            subscriptions: Subscriptions::default(),
+            subscriptions: SubscriptionMailbox::default(),
             id: id.into(),
             client: ClientInfo::default(),
         }
@@ -140,7 +140,7 @@ impl Connection {
         server: &Server<S>,
         frame: FrameResult,
         outbox: &Outbox,
-    ) -> FrameOutcome {
+    ) -> TransportAction {
         match frame {
             Ok(Message::Request(request)) => {
                 let id = request.id.clone();
@@ -148,22 +148,22 @@ impl Connection {
                     Ok(step) => step,
                     Err(fault) => {
                         log::debug!("refused id={} code={}", id.logged(), fault.code);
-                        FrameOutcome::Reply(OutgoingLine::error(Some(&id), &fault))
+                        TransportAction::Reply(OutgoingLine::error(Some(&id), &fault))
                     }
                 }
             }
             Ok(Message::Notification(notification)) => {
                 self.note(&notification);
-                FrameOutcome::NoReply
+                TransportAction::NoReply
             }
             Ok(Message::Response(response)) => {
                 self.questions.resolve(&response.id, response.outcome);
-                FrameOutcome::NoReply
+                TransportAction::NoReply
             }
-            Ok(Message::Ignored) => FrameOutcome::NoReply,
+            Ok(Message::Ignored) => TransportAction::NoReply,
             Err(refusal) => {
                 log::warn!("refused a line code={}", refusal.fault.code);
-                FrameOutcome::Reply(OutgoingLine::error(refusal.id.as_ref(), &refusal.fault))
+                TransportAction::Reply(OutgoingLine::error(refusal.id.as_ref(), &refusal.fault))
             }
         }
     }
@@ -185,7 +185,7 @@ impl Connection {
         server: &Server<S>,
         request: Request,
         outbox: &Outbox,
-    ) -> Result<FrameOutcome, RpcError> {
+    ) -> Result<TransportAction, RpcError> {
         let Request { id, method: name, mut params } = request;
         let Some(method) = Method::parse(&name) else {
             // The name is not logged: it may be anything.
@@ -231,11 +231,11 @@ impl Connection {
             Method::Listen => {
                 let (ticket, _) = self.in_flight.admit(&id).ok_or_else(in_use)?;
                 let line = self.subscriptions.listen(server, id, ticket, &params)?;
-                return Ok(FrameOutcome::Listen(line));
+                return Ok(TransportAction::Listen(line));
             }
         };
         let body = Value::Object(server.with_common_fields(version, body, cache));
-        Ok(FrameOutcome::Reply(result_line(&id, &body).into()))
+        Ok(TransportAction::Reply(result_line(&id, &body).into()))
     }
 
     /// Records a request with the handler; returns its session. A handshake is recorded once it is
@@ -345,10 +345,10 @@ impl Connection {
         (version, session): (Version, Option<String>),
         request_context: RequestOptions,
         outbox: &Outbox,
-    ) -> Result<FrameOutcome, RpcError> {
+    ) -> Result<TransportAction, RpcError> {
         let (ticket, cancelled) = self.in_flight.admit(&id).ok_or_else(in_use)?;
         let call = CallContext::new(cancelled, outbox.clone(), request_context);
-        Ok(FrameOutcome::Run(Box::new(Job { id, task, version, session, call, ticket })))
+        Ok(TransportAction::Run(Box::new(Job { id, task, version, session, call, ticket })))
     }
 }
 

@@ -10,7 +10,7 @@ mod argument_errors;
 use argument_errors::{CITED_CHARS_MAX, hint, outside, type_name, unknown};
 use serde_json::{Map, Value, json};
 
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::value_coercion;
 use crate::text;
 
@@ -36,7 +36,7 @@ enum ArgKind {
     Flag,
     Choice(&'static [&'static str]),
     Texts { n_min: usize, n_max: usize },
-    Time(fn(&str) -> Option<Millis>),
+    Time(fn(&str) -> Option<UnixMillis>),
     Whole(fn() -> Value),
 }
 
@@ -110,7 +110,7 @@ impl ArgSpec {
     pub(crate) const fn time(
         name: &'static str,
         about: &'static str,
-        read: fn(&str) -> Option<Millis>,
+        read: fn(&str) -> Option<UnixMillis>,
     ) -> ArgSpec {
         ArgSpec::new(name, about, ArgKind::Time(read))
     }
@@ -340,7 +340,7 @@ enum ArgValue {
     Number(f64),
     Flag(bool),
     Texts(Vec<String>),
-    Time(Millis),
+    Time(UnixMillis),
     Whole(Map<String, Value>),
 }
 
@@ -383,7 +383,7 @@ impl Args {
     }
 
     /// Returns a time.
-    pub(crate) fn time(&self, name: &str) -> Option<Millis> {
+    pub(crate) fn time(&self, name: &str) -> Option<UnixMillis> {
         match self.get(name) {
             Some(ArgValue::Time(at)) => Some(*at),
             _ => None,

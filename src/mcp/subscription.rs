@@ -178,22 +178,22 @@ impl ConnectionSubscriptions {
 
 /// A connection's side of its mailbox.
 #[derive(Debug)]
-pub(super) struct Subscriptions {
+pub(super) struct SubscriptionMailbox {
     mailbox: Arc<ConnectionSubscriptions>,
     wakeups: Receiver<()>,
 }
 
-impl Default for Subscriptions {
-    fn default() -> Subscriptions {
+impl Default for SubscriptionMailbox {
+    fn default() -> SubscriptionMailbox {
         let (waker, wakeups) = bounded(1);
-        Subscriptions {
+        SubscriptionMailbox {
             mailbox: Arc::new(ConnectionSubscriptions { subscriptions: Mutex::default(), waker }),
             wakeups,
         }
     }
 }
 
-impl Subscriptions {
+impl SubscriptionMailbox {
     /// Returns a channel with a message when there are updates.
     pub(super) fn wakeups(&self) -> &Receiver<()> {
         &self.wakeups

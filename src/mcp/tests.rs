@@ -30,9 +30,11 @@ fn ask(
     let line = request.to_string();
     let frame = parse_frame(line.as_bytes()).expect("a request is not blank");
     let reply = match connection.accept_frame(server, frame, &nowhere()) {
-        FrameOutcome::NoReply => return Value::Null,
-        FrameOutcome::Reply(line) | FrameOutcome::Listen(line) => line.text,
-        FrameOutcome::Run(job) => server.run(*job).map_or_else(|| "null".to_owned(), |it| it.text),
+        TransportAction::NoReply => return Value::Null,
+        TransportAction::Reply(line) | TransportAction::Listen(line) => line.text,
+        TransportAction::Run(job) => {
+            server.run(*job).map_or_else(|| "null".to_owned(), |it| it.text)
+        }
     };
     let reply = serde_json::from_str(&reply).unwrap();
     if reply != Value::Null {
@@ -123,7 +125,7 @@ fn a_notice_rides_on_a_modern_reply_and_is_given_when_that_is_written() {
         let params = json!({"name": "echo", "arguments": {"text": "x"}, "_meta": meta});
         let call = request("tools/call", params).to_string();
         let frame = parse_frame(call.as_bytes()).unwrap();
-        let FrameOutcome::Run(job) = connection.accept_frame(&server, frame, &outbox) else {
+        let TransportAction::Run(job) = connection.accept_frame(&server, frame, &outbox) else {
             panic!("not a call")
         };
         server.run(*job).unwrap()
@@ -157,7 +159,7 @@ fn a_cancelled_call_says_nothing_more() {
     ask(&server, &mut connection, request("initialize", json!({})));
     let call = request("tools/call", json!({"name": "steps", "_meta": {"progressToken": 1}}));
     let frame = parse_frame(call.to_string().as_bytes()).unwrap();
-    let FrameOutcome::Run(job) = connection.accept_frame(&server, frame, &outbox) else {
+    let TransportAction::Run(job) = connection.accept_frame(&server, frame, &outbox) else {
         panic!("not a call")
     };
     let cancel = json!({
@@ -197,7 +199,7 @@ fn requests_are_answered_and_notifications_are_not() {
         assert!(matches!(frame, Ok(Message::Notification(_))));
         assert!(matches!(
             connection().accept_frame(&server, frame, &nowhere()),
-            FrameOutcome::NoReply
+            TransportAction::NoReply
         ));
     }
 }

@@ -19,7 +19,7 @@ use crate::query::render::{to_label, to_text_below, to_value};
 use crate::store::reader::{
     ArchivedVisibility, NodeSummary, Reader, SnapshotRange, UsedNodeWithHeat,
 };
-use crate::store::{NodeKey, StoreError};
+use crate::store::{NodeRowId, StoreError};
 use crate::text;
 use crate::text::tokens;
 
@@ -161,7 +161,7 @@ fn sessions(reader: &Reader) -> Result<Vec<String>, StoreError> {
     let newest = reader.newest_below(LOG_ROOT, 8 * SESSIONS_MAX)?;
     let notes: Vec<&NodeSummary> =
         newest.iter().filter(|it| is_session_note(&it.label)).take(SESSIONS_MAX).collect();
-    let keys: Vec<NodeKey> = notes.iter().map(|it| it.key).collect();
+    let keys: Vec<NodeRowId> = notes.iter().map(|it| it.key).collect();
     let contents = reader.contents(&keys)?;
     let line = |head: &&NodeSummary| {
         let content = contents.get(&head.key)?;
@@ -221,7 +221,7 @@ fn headings_in_use(reader: &Reader) -> Result<Vec<String>, StoreError> {
     let heading =
         |it: &UsedNodeWithHeat| if it.is_heading { it.key } else { it.parent.unwrap_or(it.key) };
     let mut seen = HashSet::new();
-    let mut keys: Vec<NodeKey> = used.iter().map(|(it, _)| heading(it)).collect();
+    let mut keys: Vec<NodeRowId> = used.iter().map(|(it, _)| heading(it)).collect();
     keys.retain(|it| seen.insert(*it));
     let mut heads = reader.heads(&keys)?;
     heads.sort_by_key(|it| keys.iter().position(|key| *key == it.key));

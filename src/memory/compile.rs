@@ -29,7 +29,7 @@ use serde_json::json;
 
 use crate::ingest::parse::Syntax;
 use crate::ingest::scan::{self, DetailLevel, PassedOver};
-use crate::model::clock::{Millis, Stopwatch};
+use crate::model::clock::{Stopwatch, UnixMillis};
 pub use crate::query::CompileError;
 use crate::query::render::to_label;
 use crate::settings::initial_temperatures;
@@ -206,7 +206,7 @@ impl From<RootSettingsError> for CompileError {
 pub(crate) fn compile(
     writer: &Writer,
     request: &CompileRequest<'_>,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<Report, CompileError> {
     place_root(writer, request)?;
     let mut report = compile_others(writer, request, now)?;
@@ -219,7 +219,7 @@ pub(crate) fn compile(
 fn compile_others(
     writer: &Writer,
     request: &CompileRequest<'_>,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<Report, CompileError> {
     let mut report = Report::default();
     for folder in changed_file_planner::other_roots(request.path) {
@@ -243,7 +243,7 @@ pub(crate) fn rescan(
     writer: &Writer,
     request: &CompileRequest<'_>,
     watch: &mut WatchedFolderDebounce,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<Report, CompileError> {
     place_root(writer, request)?;
     let mut report = compile_others(writer, request, now)?;
@@ -270,7 +270,7 @@ fn carry_out(
     writer: &Writer,
     request: &CompileRequest<'_>,
     mut plan: CompilePlan,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<Report, CompileError> {
     let changed = std::mem::take(&mut plan.changed);
     request.check_time(&plan)?;

@@ -1,7 +1,7 @@
 //! Writes that may be dry runs: all of their work is done, then rolled back.
 
 use super::Memory;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::store::{Batch, StoreError};
 
 /// Tells whether an import writes.
@@ -30,7 +30,7 @@ impl Memory {
         &self,
         mode: WriteOrDryRun,
         message: &str,
-        now: Millis,
+        now: UnixMillis,
         body: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
     ) -> Result<(T, Option<i64>), E> {
         let written = self.writer.write(message, "", now, |batch| {

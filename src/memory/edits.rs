@@ -24,11 +24,11 @@ use super::typed::MemoryError;
 use super::{Answer, Error, Memory, check_node_text};
 use crate::ingest::parse::Syntax;
 use crate::memory::compile;
-use crate::memory::compile::write_back::FileEdit;
+use crate::memory::compile::write_back::NodeEditInFile;
 use crate::model::identity::NodeId;
 use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
 use crate::query::{self, NearDuplicateQuery};
-use crate::store::{AttributeValue, Batch, CommitReport, LANG, NodeData, NodeKey, NodeRecord};
+use crate::store::{AttributeValue, Batch, CommitReport, LANG, NodeData, NodeRecord, NodeRowId};
 use crate::text::tokens;
 use crate::text::{self, LABEL_CHARS_MAX};
 
@@ -40,7 +40,7 @@ const COMPARED_MAX: usize = 8;
 
 /// The effect of writing at a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WriteMode {
+pub enum AppendOrReplaceMode {
     /// Appends below a heading or a container; replaces the text of any other node.
     #[default]
     Auto,
@@ -84,9 +84,9 @@ impl Memory {
         &self,
         payload: &str,
         anchor: Option<&str>,
-        mode: WriteMode,
+        mode: AppendOrReplaceMode,
     ) -> Result<Answer, Error> {
-        if anchor.is_none() && mode == WriteMode::Replace {
+        if anchor.is_none() && mode == AppendOrReplaceMode::Replace {
             let why = "without an `anchor` there is nothing to replace; name one";
             return Err(Error::BadArgument(why.to_owned()));
         }
@@ -142,7 +142,7 @@ impl Memory {
             check_node_text(&old, "summary", content)?;
             batch.set_message(format!("summarize:{}", old.id));
             // An unchanged text is no summary and keeps its label.
-            let edit = FileEdit::Replace(content, &payload.tree);
+            let edit = NodeEditInFile::Replace(content, &payload.tree);
             if old.content != *content && in_file.change(batch, &old, edit)?.is_none() {
                 let token_count = after;
                 let (format, label) = (ContentFormat::Plain, &label);
@@ -189,7 +189,7 @@ impl Memory {
                     forget_alone(batch, old, now)?;
                 }
                 ForgetChildrenMode::Reparent if !children.is_empty() => {
-                    if in_file.change(batch, &old, FileEdit::Lift)?.is_some() {
+                    if in_file.change(batch, &old, NodeEditInFile::Lift)?.is_some() {
                         return Ok(id);
                     }
                     take_place(batch, &old, &children)?;
@@ -198,7 +198,7 @@ impl Memory {
                 ForgetChildrenMode::Strict
                 | ForgetChildrenMode::Cascade
                 | ForgetChildrenMode::Reparent => {
-                    if in_file.change(batch, &old, FileEdit::Remove)?.is_none() {
+                    if in_file.change(batch, &old, NodeEditInFile::Remove)?.is_none() {
                         forget_with_knowledge(batch, old, now)?;
                     }
                 }
@@ -360,11 +360,13 @@ fn check_is_changeable(batch: &Batch<'_>, node: &NodeRecord, name: &str) -> Resu
     }
 }
 
-fn replaces(node: &NodeRecord, mode: WriteMode) -> bool {
+fn replaces(node: &NodeRecord, mode: AppendOrReplaceMode) -> bool {
     match mode {
-        WriteMode::Append => false,
-        WriteMode::Replace => true,
-        WriteMode::Auto => node.node_type != NodeType::Heading && !node.content.is_empty(),
+        AppendOrReplaceMode::Append => false,
+        AppendOrReplaceMode::Replace => true,
+        AppendOrReplaceMode::Auto => {
+            node.node_type != NodeType::Heading && !node.content.is_empty()
+        }
     }
 }
 
@@ -377,7 +379,7 @@ fn replace(
     payload: &PreparedWriteText,
 ) -> Result<Vec<WrittenNode>, Error> {
     check_node_text(old, "payload", &payload.text)?;
-    let edit = FileEdit::Replace(&payload.text, &payload.tree);
+    let edit = NodeEditInFile::Replace(&payload.text, &payload.tree);
     if let Some(written) = in_file.change(batch, old, edit)? {
         return Ok(written);
     }
@@ -426,7 +428,7 @@ fn append(
     }
     let landed = match anchor {
         Some(node) => {
-            let edit = FileEdit::Append(&payload.text, tree);
+            let edit = NodeEditInFile::Append(&payload.text, tree);
             in_file.change(batch, node, edit)?
         }
         None => in_file.add_note(batch, &payload.text, tree)?,
@@ -435,7 +437,7 @@ fn append(
         return Ok(written);
     }
     let mut written: Vec<WrittenNode> = Vec::with_capacity(tree.nodes.len());
-    let mut keys: Vec<NodeKey> = Vec::with_capacity(tree.nodes.len());
+    let mut keys: Vec<NodeRowId> = Vec::with_capacity(tree.nodes.len());
     for (node, depth) in tree.nodes.iter().zip(tree.depths()) {
         let place = batch.last_place(file, node.parent.map(|at| keys[at]).or(parent))?;
         let data = NodeData::of(node);

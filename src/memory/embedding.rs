@@ -6,10 +6,10 @@
 use std::sync::{MutexGuard, PoisonError};
 
 use super::{Error, Memory};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::vector::{NormalizedInt8Vector, QueryVector, model_number};
 use crate::providers::{CancellableSleep, ProviderClient, ProviderError, RedactedText};
-use crate::store::{NodeKey, StoreError, VectorWriter};
+use crate::store::{NodeRowId, StoreError, VectorWriter};
 
 /// Texts of one step.
 const TEXTS_MAX: usize = 64;
@@ -19,7 +19,7 @@ const REST_MS: i64 = 60_000;
 /// The state of the embedding source: its last failure, and the last question with its vector.
 #[derive(Debug, Default)]
 pub(super) struct QueryEmbeddingCache {
-    failed_at: Option<Millis>,
+    failed_at: Option<UnixMillis>,
     last: Option<(String, QueryVector)>,
 }
 
@@ -114,9 +114,9 @@ impl Memory {
         &self,
         source: &ProviderClient,
         writer: &VectorWriter,
-        from: NodeKey,
+        from: NodeRowId,
         pause: CancellableSleep<'_>,
-    ) -> Result<Option<NodeKey>, EmbedError> {
+    ) -> Result<Option<NodeRowId>, EmbedError> {
         let model = model_number(source.model());
         let bare = self.read(|reader| reader.bare_texts(model, from, TEXTS_MAX))?;
         if bare.is_empty() {
@@ -131,6 +131,6 @@ impl Memory {
         let vectors: Vec<_> =
             bare.into_iter().zip(vectors.iter().map(|it| NormalizedInt8Vector::of(it))).collect();
         writer.put(model, &vectors)?;
-        Ok(vectors.last().map(|it| NodeKey(it.0.node.0 + 1)))
+        Ok(vectors.last().map(|it| NodeRowId(it.0.node.0 + 1)))
     }
 }

@@ -18,7 +18,7 @@ use crate::model::identity::ContentHash;
 use crate::model::imported_note_keys::{IMPORTED_ROOT, note_key, note_mark};
 use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
 use crate::store::{
-    AttributeValue, AttributeValues, Batch, KEY_PATH, LEVEL, NodeData, NodeKey, NodeRecord,
+    AttributeValue, AttributeValues, Batch, KEY_PATH, LEVEL, NodeData, NodeRecord, NodeRowId,
     StoreError,
 };
 use crate::text::{self, LABEL_CHARS_MAX, tokens};
@@ -177,8 +177,8 @@ impl PreparedNote {
 }
 
 /// Appends a tree to the children of a node.
-fn append(batch: &mut Batch<'_>, parent: NodeKey, tree: &DocumentTree) -> Result<(), StoreError> {
-    let mut keys: Vec<NodeKey> = Vec::with_capacity(tree.nodes.len());
+fn append(batch: &mut Batch<'_>, parent: NodeRowId, tree: &DocumentTree) -> Result<(), StoreError> {
+    let mut keys: Vec<NodeRowId> = Vec::with_capacity(tree.nodes.len());
     for node in &tree.nodes {
         let parent = node.parent.map_or(parent, |at| keys[at]);
         let place = batch.last_place(None, Some(parent))?;

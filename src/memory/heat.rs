@@ -3,7 +3,7 @@
 use super::{Error, Memory};
 use crate::model::heat::{HeatParameters, PendingAttendedTime, SEARCH_HIT_SHARE};
 use crate::query::AccessKind;
-use crate::store::{ColdNodesOffer, HeatIncrement, NodeKey};
+use crate::store::{ColdNodesOffer, HeatIncrement, NodeRowId};
 
 impl Memory {
     /// Counts attended time, such as that of a session: nodes that were not read cool by it.
@@ -50,7 +50,7 @@ impl Memory {
     }
 
     /// Warms the nodes that an answer showed; nothing else does.
-    pub(super) fn warm(&self, shown: &[(NodeKey, AccessKind)]) {
+    pub(super) fn warm(&self, shown: &[(NodeRowId, AccessKind)]) {
         let (rates, at) = (self.rates(), self.clock.now());
         let by = |rank: u32, attention| match attention {
             AccessKind::Listed => rates.access_boost * SEARCH_HIT_SHARE / f64::from(rank),

@@ -19,7 +19,7 @@ mod fact_writes;
 mod ingest_queue;
 mod node_writes;
 mod operations;
-mod purge_keeping_history;
+mod purge_keeping_old_versions;
 mod recall;
 mod remember;
 mod remember_request;

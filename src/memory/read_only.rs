@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::maintenance::doctor;
-use crate::model::clock::{Clock, Millis};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::model::heat::{HeatThresholds, LiveRatesReader};
 use crate::store::reader::Reader;
 use crate::store::{ReaderPool, StoreError};
@@ -33,7 +33,7 @@ use crate::store::{ReaderPool, StoreError};
 ///
 /// ```compile_fail,E0599
 /// fn write(view: &remindb::ReadOnlyMemory) {
-///     view.write(None, "text", remindb::WriteMode::Append);
+///     view.write(None, "text", remindb::AppendOrReplaceMode::Append);
 /// }
 /// ```
 /// ```compile_fail,E0599
@@ -179,7 +179,7 @@ impl ReadOnlyMemory {
     }
 
     /// Returns the time.
-    pub(crate) fn now(&self) -> Millis {
+    pub(crate) fn now(&self) -> UnixMillis {
         self.clock.now()
     }
 

@@ -7,7 +7,7 @@ use super::{Error, Memory};
 use crate::ingest::parse::link;
 use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::query;
-use crate::store::{Batch, ManualEdgeResolution, NodeKey, StoreError, UnrelateOutcome};
+use crate::store::{Batch, ManualEdgeResolution, NodeRowId, StoreError, UnrelateOutcome};
 
 /// A request for an edge.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,7 +70,7 @@ impl Memory {
     fn at<T>(
         &self,
         id: &str,
-        body: impl FnOnce(&mut Batch<'_>, NodeKey) -> Result<T, StoreError>,
+        body: impl FnOnce(&mut Batch<'_>, NodeRowId) -> Result<T, StoreError>,
     ) -> Result<T, Error> {
         let id = &*self.known_id(id)?;
         let (value, _) = self.writer.write("", "", self.clock.now(), |batch| {

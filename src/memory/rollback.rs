@@ -8,12 +8,12 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::identity::NodeId;
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::query::{self, Error};
 use crate::store::{
-    Batch, NodeData, NodeKey, NodePlace, NodeRecord, NodeVersionWithoutText, RootId, StoreError,
+    Batch, NodeData, NodePlace, NodeRecord, NodeRowId, NodeVersionWithoutText, RootId, StoreError,
     Writer,
 };
 
@@ -88,7 +88,7 @@ pub(crate) fn rollback(
     writer: &Writer,
     target: i64,
     after: LaterSnapshotPolicy,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<RollbackReport, Error> {
     let message = format!("rollback to {target}");
     let work = |batch: &mut Batch<'_>| apply(batch, target, after);
@@ -288,7 +288,7 @@ fn data_of<'a>(change: &'a NodeToRestore, content: &'a str) -> Result<NodeData<'
 
 /// Forgets nodes that did not exist at `target`, children before their parents.
 fn forget(batch: &mut Batch<'_>, nodes: Vec<NodeRecord>, target: i64) -> Result<(), StoreError> {
-    let above: HashMap<NodeKey, Option<NodeKey>> =
+    let above: HashMap<NodeRowId, Option<NodeRowId>> =
         nodes.iter().map(|it| (it.key, it.place.parent)).collect();
     let mut nodes: Vec<(usize, NodeRecord)> =
         nodes.into_iter().map(|it| (depth(&above, it.key), it)).collect();

@@ -15,7 +15,7 @@ use super::Error;
 use super::knowledge::hand_in;
 use crate::ingest::conversation::{Conversation, DigestFormatter, TranscriptRedactor};
 use crate::ingest::redact::Redactor;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::kind_specs::knowledge::LOG_ROOT;
 use crate::model::tree::{ContentFormat, NodeType};
@@ -45,7 +45,7 @@ pub(crate) struct SessionNoteRequest<'a> {
     pub(crate) options: &'a OperatorOptions,
     /// Longest wait for other connections.
     pub(crate) wait: Duration,
-    pub(crate) now: Millis,
+    pub(crate) now: UnixMillis,
 }
 
 /// The note of a session.

@@ -43,7 +43,7 @@ pub(crate) use typed_memory::TypedMemory;
 
 use super::Memory;
 use super::edits::forget_all;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::fields::CanonicalFields;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::{KindSpec, MEMORIES_ROOT};
@@ -51,7 +51,7 @@ use crate::model::tree::{ContentFormat, NodeType};
 use crate::query::AccessKind;
 use crate::store::reader::unreadable;
 use crate::store::{
-    AttributeValue, AttributeValues, Batch, FIELDS, NodeData, NodeKey, NodeRecord, StoreError,
+    AttributeValue, AttributeValues, Batch, FIELDS, NodeData, NodeRecord, NodeRowId, StoreError,
 };
 use crate::text;
 use crate::text::tokens;
@@ -293,7 +293,7 @@ impl Memory {
         error
     }
 
-    fn count_accesses(&self, nodes: Vec<NodeKey>) {
+    fn count_accesses(&self, nodes: Vec<NodeRowId>) {
         let shown: Vec<_> = nodes.into_iter().map(|it| (it, AccessKind::Read)).collect();
         self.warm(&shown);
     }
@@ -324,8 +324,8 @@ struct MemoryInsert<'a> {
 fn insert(
     batch: &mut Batch<'_>,
     new: &MemoryInsert<'_>,
-    made: Millis,
-) -> Result<(TypedMemory, NodeKey, NodeId), MemoryError> {
+    made: UnixMillis,
+) -> Result<(TypedMemory, NodeRowId, NodeId), MemoryError> {
     let fields = canonical(new.fields.clone())?;
     let label = text::label_of_text(new.content);
     let memory = TypedMemory::new(new.memory_type, new.content, &fields, Default::default());
@@ -369,7 +369,7 @@ pub(in crate::memory) fn rewrite(
     node: &NodeRecord,
     content: Option<&str>,
     changes: &FieldChanges,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<(TypedMemory, Vec<&'static str>), MemoryError> {
     let before = fields_of(node)?;
     let mut fields = before.object().clone();

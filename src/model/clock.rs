@@ -1,4 +1,4 @@
-//! Time as a value: everything below the shell takes `now: Millis`, and only this file reads a
+//! Time as a value: everything below the shell takes `now: UnixMillis`, and only this file reads a
 //! clock.
 
 mod rfc3339;
@@ -12,12 +12,12 @@ pub(crate) const DAY_MS: i64 = 86_400_000;
 
 /// A point in time, in milliseconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Millis(pub i64);
+pub struct UnixMillis(pub i64);
 
-impl Millis {
+impl UnixMillis {
     /// Returns the milliseconds from `earlier` to `self`; never negative, since clocks may step
     /// back.
-    pub fn since(self, earlier: Millis) -> i64 {
+    pub fn since(self, earlier: UnixMillis) -> i64 {
         self.0.saturating_sub(earlier.0).max(0)
     }
 
@@ -97,22 +97,22 @@ pub struct ManualTime {
 
 impl Clock {
     /// Returns a manual clock that shows `start`.
-    pub fn manual(start: Millis) -> Clock {
+    pub fn manual(start: UnixMillis) -> Clock {
         let (shown, passed) = (AtomicI64::new(start.0), AtomicI64::new(0));
         Clock::Manual(Arc::new(ManualTime { shown, passed }))
     }
 
     /// Returns the current time.
     #[expect(clippy::disallowed_methods, reason = "the only reader of the clock")]
-    pub fn now(&self) -> Millis {
+    pub fn now(&self) -> UnixMillis {
         match self {
             Clock::System => {
                 let since_epoch = std::time::SystemTime::now()
                     .duration_since(std::time::UNIX_EPOCH)
                     .unwrap_or_default();
-                Millis(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
+                UnixMillis(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
             }
-            Clock::Manual(time) => Millis(time.shown.load(Ordering::Relaxed)),
+            Clock::Manual(time) => UnixMillis(time.shown.load(Ordering::Relaxed)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! When to consolidate: enough episodes wait, nothing changed for a while, and the last failure is
 //! long enough ago. Values only: the time and what was seen are arguments.
 
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 
 /// The first wait after a failure; it doubles with each further one.
 const WAIT_MS_MIN: i64 = 60_000;
@@ -29,10 +29,10 @@ pub(crate) struct ConsolidationRules {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ConsolidationSchedule {
     /// The newest snapshot seen, and when it was first seen.
-    seen: Option<(i64, Millis)>,
+    seen: Option<(i64, UnixMillis)>,
     n_failures: u32,
     /// The last failure, and the wait after it.
-    failed: Option<(Millis, i64)>,
+    failed: Option<(UnixMillis, i64)>,
 }
 
 impl ConsolidationSchedule {
@@ -42,7 +42,7 @@ impl ConsolidationSchedule {
         &mut self,
         pending: EpisodeBacklog,
         rules: ConsolidationRules,
-        now: Millis,
+        now: UnixMillis,
     ) -> bool {
         let since = match self.seen {
             Some((newest, since)) if newest == pending.newest => since.min(now),
@@ -56,12 +56,12 @@ impl ConsolidationSchedule {
 
     /// Records a success that made a snapshot, which is no change to wait for.
     pub(crate) fn succeeded(&mut self, newest: i64) {
-        let since = self.seen.map_or(Millis(0), |it| it.1);
+        let since = self.seen.map_or(UnixMillis(0), |it| it.1);
         *self = ConsolidationSchedule { seen: Some((newest, since)), n_failures: 0, failed: None };
     }
 
     /// Records a failure, and how long the provider asks to be left alone; returns the wait.
-    pub(crate) fn failed(&mut self, now: Millis, asked_ms: Option<i64>) -> i64 {
+    pub(crate) fn failed(&mut self, now: UnixMillis, asked_ms: Option<i64>) -> i64 {
         let usual_ms = WAIT_MS_MIN.saturating_mul(1 << self.n_failures.min(10)).min(WAIT_MS_MAX);
         let wait_ms = asked_ms.unwrap_or(0).clamp(usual_ms, 24 * WAIT_MS_MAX);
         self.n_failures = self.n_failures.saturating_add(1);
@@ -77,7 +77,7 @@ mod tests {
     const RULES: ConsolidationRules = ConsolidationRules { threshold: 5, idle_ms: 60_000 };
 
     fn due(pace: &mut ConsolidationSchedule, newest: i64, n_pending: u64, at_s: i64) -> bool {
-        pace.is_due(EpisodeBacklog { newest, n_pending }, RULES, Millis(at_s * 1_000))
+        pace.is_due(EpisodeBacklog { newest, n_pending }, RULES, UnixMillis(at_s * 1_000))
     }
 
     #[test]
@@ -105,20 +105,21 @@ mod tests {
     fn failures_space_it_out_up_to_an_hour() {
         let mut pace = ConsolidationSchedule::default();
         due(&mut pace, 1, 9, 0);
-        let waits: Vec<i64> = (0..9).map(|_| pace.failed(Millis(100_000), None) / 60_000).collect();
+        let waits: Vec<i64> =
+            (0..9).map(|_| pace.failed(UnixMillis(100_000), None) / 60_000).collect();
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
         assert!(!due(&mut pace, 1, 9, 100 + 3_599));
         assert!(due(&mut pace, 1, 9, 100 + 3_600));
         pace.succeeded(2);
-        assert_eq!(pace.failed(Millis(0), Some(7_200_000)), 7_200_000, "as asked");
-        assert_eq!(pace.failed(Millis(0), Some(1)), 120_000, "no sooner than usual");
+        assert_eq!(pace.failed(UnixMillis(0), Some(7_200_000)), 7_200_000, "as asked");
+        assert_eq!(pace.failed(UnixMillis(0), Some(1)), 120_000, "no sooner than usual");
     }
 
     #[test]
     fn a_clock_that_steps_back_does_not_stop_it() {
         let mut pace = ConsolidationSchedule::default();
         due(&mut pace, 1, 9, 1_000_000);
-        pace.failed(Millis(1_000_000_000), None);
+        pace.failed(UnixMillis(1_000_000_000), None);
         assert!(!due(&mut pace, 1, 9, 0));
         assert!(due(&mut pace, 1, 9, 60));
     }

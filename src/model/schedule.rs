@@ -8,7 +8,7 @@
 //! A [`Throttle`] spaces notifications of changes: at once after quiet, and at a steady pace while
 //! changes go on.
 
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 
 #[cfg(test)]
 mod tests;
@@ -25,7 +25,7 @@ pub(crate) struct Schedule {
     /// `None` while it is paused.
     interval_ms: Option<i64>,
     /// The end of the last run; `None` before the first.
-    last: Option<Millis>,
+    last: Option<UnixMillis>,
     /// A shorter wait than the interval, once.
     sooner_ms: Option<i64>,
     /// Duration of the last run: rest at least as long.
@@ -45,17 +45,17 @@ impl Schedule {
     }
 
     /// Returns whether a run is due.
-    pub(crate) fn is_due(&mut self, now: Millis) -> bool {
+    pub(crate) fn is_due(&mut self, now: UnixMillis) -> bool {
         self.left_ms(now) == Some(0)
     }
 
     /// Returns the milliseconds to sleep before asking again.
-    pub(crate) fn sleep_ms(&mut self, now: Millis) -> i64 {
+    pub(crate) fn sleep_ms(&mut self, now: UnixMillis) -> i64 {
         self.left_ms(now).unwrap_or(SLEEP_MS_MAX).min(SLEEP_MS_MAX)
     }
 
     /// Records a run.
-    pub(crate) fn done(&mut self, began: Millis, ended: Millis) {
+    pub(crate) fn done(&mut self, began: UnixMillis, ended: UnixMillis) {
         self.took_ms = ended.since(began);
         self.last = Some(ended);
         self.sooner_ms = None;
@@ -67,7 +67,7 @@ impl Schedule {
     }
 
     /// Returns the milliseconds until the next run; `None` while paused.
-    fn left_ms(&mut self, now: Millis) -> Option<i64> {
+    fn left_ms(&mut self, now: UnixMillis) -> Option<i64> {
         let interval_ms = self.interval_ms?;
         let Some(last) = self.last else { return Some(0) };
         // The clock stepped back: count from here.
@@ -83,7 +83,7 @@ impl Schedule {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Throttle {
     /// The last notification; `None` before the first.
-    last_fired: Option<Millis>,
+    last_fired: Option<UnixMillis>,
     /// Whether something changed since.
     is_pending: bool,
 }
@@ -95,7 +95,7 @@ impl Throttle {
     }
 
     /// Returns whether to notify now, and if so records it.
-    pub(crate) fn fire(&mut self, now: Millis, window_ms: i64) -> bool {
+    pub(crate) fn fire(&mut self, now: UnixMillis, window_ms: i64) -> bool {
         let is_time = self.left_ms(now, window_ms) == Some(0);
         if is_time {
             *self = Throttle { last_fired: Some(now), is_pending: false };
@@ -104,7 +104,7 @@ impl Throttle {
     }
 
     /// Returns the milliseconds until the next notification; `None` when nothing changed.
-    pub(crate) fn left_ms(&mut self, now: Millis, window_ms: i64) -> Option<i64> {
+    pub(crate) fn left_ms(&mut self, now: UnixMillis, window_ms: i64) -> Option<i64> {
         // The clock stepped back: count from here.
         self.last_fired = self.last_fired.map(|it| it.min(now));
         let quiet_ms = self.last_fired.map_or(i64::MAX, |it| now.since(it));

@@ -1,22 +1,22 @@
 //! Validity: the time in which a statement holds, from its beginning up to its end.
 
-use super::clock::Millis;
+use super::clock::UnixMillis;
 
 /// Bounds the time in which a statement holds; its end is the first moment without it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Validity {
-    pub(crate) from: Option<Millis>,
-    pub(crate) to: Option<Millis>,
+    pub(crate) from: Option<UnixMillis>,
+    pub(crate) to: Option<UnixMillis>,
 }
 
 impl Validity {
     /// Returns whether it has begun at a time.
-    pub(crate) fn is_begun(self, at: Millis) -> bool {
+    pub(crate) fn is_begun(self, at: UnixMillis) -> bool {
         self.from.is_none_or(|it| it <= at)
     }
 
     /// Returns whether it has ended at a time.
-    pub(crate) fn is_over(self, at: Millis) -> bool {
+    pub(crate) fn is_over(self, at: UnixMillis) -> bool {
         self.to.is_some_and(|it| it <= at)
     }
 
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     fn validity(from: i64, to: Option<i64>) -> Validity {
-        Validity { from: Some(Millis(from)), to: to.map(Millis) }
+        Validity { from: Some(UnixMillis(from)), to: to.map(UnixMillis) }
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::heat::HeatThresholds;
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 
 /// The answer to a question, or the report of a change.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub struct Answer {
     // Lists are moved into it: `json!` would clone them.
     pub structured: Value,
     /// The nodes that it shows, and how closely each was viewed.
-    pub(crate) shown: Vec<(NodeKey, AccessKind)>,
+    pub(crate) shown: Vec<(NodeRowId, AccessKind)>,
     /// The budget given by the call or the settings.
     pub(crate) budget: Option<u32>,
 }
@@ -70,12 +70,12 @@ pub(crate) struct QueryOptions {
     pub(crate) output: OutputFormat,
     /// The temperatures at which a node is called cold or hot.
     pub(crate) lines: HeatThresholds,
-    pub(crate) now: Millis,
+    pub(crate) now: UnixMillis,
 }
 
 impl QueryOptions {
     /// Returns options for text within the default budget.
-    pub(crate) fn text(now: Millis) -> QueryOptions {
+    pub(crate) fn text(now: UnixMillis) -> QueryOptions {
         QueryOptions {
             budget: None,
             output: OutputFormat::Text,

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::document_dates::{self, BEFORE_MONTHS, DaySpan, PartialDate, YEAR_DAYS};
 use super::relative_dates::{Calendar, RELATIVE_WORDS_MAX, RelativeDays, is_weekday};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::text::spaceless_script_bigrams;
 
 /// Words before the name of a weekday that make it a day; without one it may name a habit.
@@ -61,7 +61,7 @@ pub(super) enum DateWording {
 }
 
 /// Returns the dates that a question asks about, given the time of asking, in their order.
-pub(super) fn asked_dates(question: &str, now: Millis) -> Vec<AskedDate> {
+pub(super) fn asked_dates(question: &str, now: UnixMillis) -> Vec<AskedDate> {
     let Some(calendar) = Calendar::at(now) else { return Vec::new() };
     let words = QuestionWords::of(question);
     let mut dates = words.dates(calendar);

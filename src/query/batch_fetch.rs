@@ -11,7 +11,7 @@ use super::{
 };
 use crate::model::heat;
 use crate::query::render::entry::{TextEntry, render_entries};
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{NodeSummary, Reader, TextWithBreadcrumb};
 use crate::text::tokens;
 
@@ -131,7 +131,7 @@ impl BatchNodes {
 
     /// Returns the nodes whose texts may be shown: those that fit by their own tokens, else the
     /// first.
-    fn near(&self, room: u32) -> Vec<NodeKey> {
+    fn near(&self, room: u32) -> Vec<NodeRowId> {
         let sizes: Vec<u32> = self.found.iter().map(|it| it.0.tokens).collect();
         let mut near = budget_enforcement::choose_within(&sizes, room);
         if near.is_empty() && !sizes.is_empty() {
@@ -144,7 +144,7 @@ impl BatchNodes {
         &self,
         chosen: &[usize],
         cut: Option<&CutEntry>,
-        (texts, needs): (&HashMap<NodeKey, TextWithBreadcrumb>, &[u32]),
+        (texts, needs): (&HashMap<NodeRowId, TextWithBreadcrumb>, &[u32]),
         is_counted: bool,
     ) -> Value {
         let facts_of = |at: usize, shown: &str, needs: Option<u32>| {

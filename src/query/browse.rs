@@ -23,7 +23,7 @@ pub(crate) use node::node_document;
 pub(crate) use timeline_and_changes::{changes_document, history_document, timeline_document};
 
 use super::{Error, quote_input};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::store::reader::BrowsedNode;
 
 /// Rows of a page, at most.
@@ -101,6 +101,6 @@ fn thousandths(value: f64) -> f64 {
 }
 
 /// Formats a time to the second.
-fn instant(time: Millis) -> String {
-    Millis(time.0.div_euclid(1_000).saturating_mul(1_000)).rfc3339()
+fn instant(time: UnixMillis) -> String {
+    UnixMillis(time.0.div_euclid(1_000).saturating_mul(1_000)).rfc3339()
 }

@@ -18,7 +18,7 @@ use super::bm25::{self, QueryTerm};
 use super::query_parser::{QuestionTermRole, Term, TermUnit};
 use super::spaceless_runs::share_of_absent;
 use super::stems_for_ranking::{StemHash, StemmedText};
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{MatchAgeOrder, MatchedNode, NodeFilter, NodeTextStart, Reader};
 use crate::text::thesaurus::{inflections, other_forms};
 
@@ -94,7 +94,7 @@ impl RarityWeightedCoverage {
 type TermSet = u64;
 
 /// Candidates with their terms, in the order of their keys.
-type NodesWithTerms = Vec<(NodeKey, TermSet)>;
+type NodesWithTerms = Vec<(NodeRowId, TermSet)>;
 
 /// Returns the best `n_max` nodes that an expression matches; `None` when it does not parse.
 pub(super) fn match_expression(
@@ -105,8 +105,8 @@ pub(super) fn match_expression(
 ) -> Result<Option<Vec<NodeMatch>>, Error> {
     let filter = reader.simplified(filter)?;
     let Some(ranked) = reader.matches(expression, &filter, n_max)? else { return Ok(None) };
-    let keys: Vec<NodeKey> = ranked.iter().map(|it| it.0).collect();
-    let relevance: HashMap<NodeKey, f64> = ranked.into_iter().collect();
+    let keys: Vec<NodeRowId> = ranked.iter().map(|it| it.0).collect();
+    let relevance: HashMap<NodeRowId, f64> = ranked.into_iter().collect();
     let matched = |(node, bag): (MatchedNode, StemmedText)| {
         let relevance = *relevance.get(&node.key)?;
         let (parts, coverage, shares) = (Vec::new(), RarityWeightedCoverage::WHOLE, vec![1.0]);
@@ -129,15 +129,15 @@ pub(super) fn match_words(
 /// `dated`, in the order of their keys.
 pub(super) fn match_words_and_date(
     reader: &Reader,
-    (terms, dated): (&[Term], &[NodeKey]),
+    (terms, dated): (&[Term], &[NodeRowId]),
     filter: NodeFilter<'_>,
     n_max: usize,
 ) -> Result<Vec<NodeMatch>, Error> {
     let filter = reader.simplified(filter)?;
     let n_born = reader.n_ever_created()?;
-    let index = CandidateSearch { reader, terms, dated, filter, n_born, n_max };
+    let index = FullTextCandidateSearch { reader, terms, dated, filter, n_born, n_max };
     let (candidates, rarities, absent) = index.candidates()?;
-    let keys: Vec<NodeKey> = candidates.iter().map(|it| it.0).collect();
+    let keys: Vec<NodeRowId> = candidates.iter().map(|it| it.0).collect();
     let found = reader.load_matches(&keys, bag_of)?;
     // The found nodes keep the order of the candidates.
     let mut candidates = candidates.into_iter();
@@ -204,11 +204,11 @@ pub(super) fn bag_of(wording: NodeTextStart<'_>) -> StemmedText {
 }
 
 /// The full-text index, for one question.
-struct CandidateSearch<'a> {
+struct FullTextCandidateSearch<'a> {
     reader: &'a Reader,
     terms: &'a [Term],
     /// The nodes that have the term of a date.
-    dated: &'a [NodeKey],
+    dated: &'a [NodeRowId],
     filter: NodeFilter<'a>,
     /// Nodes ever created.
     n_born: u64,
@@ -216,7 +216,7 @@ struct CandidateSearch<'a> {
     n_max: usize,
 }
 
-impl CandidateSearch<'_> {
+impl FullTextCandidateSearch<'_> {
     /// Returns the best candidates with their terms, the rarity of each term, and the words that no
     /// node has.
     fn candidates(&self) -> Result<(NodesWithTerms, Vec<f64>, TermSet), Error> {
@@ -290,7 +290,7 @@ impl CandidateSearch<'_> {
 
     /// Keeps the best `n_max`. Among nodes with equal terms, those with a term in the label come
     /// first, then the newest.
-    fn worthiest(&self, mut all: Vec<(f64, NodeKey, TermSet)>) -> Result<NodesWithTerms, Error> {
+    fn worthiest(&self, mut all: Vec<(f64, NodeRowId, TermSet)>) -> Result<NodesWithTerms, Error> {
         if self.n_max < all.len() {
             all.select_nth_unstable_by(self.n_max, |a, b| b.0.total_cmp(&a.0));
             let (least, _, words) = all[self.n_max];
@@ -312,7 +312,7 @@ impl CandidateSearch<'_> {
     }
 
     /// Returns at most `n_max` matches of an expression, oldest first: the order of the index.
-    fn eldest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, Error> {
+    fn eldest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeRowId>, Error> {
         let found =
             self.reader.matching(expression, &self.filter, MatchAgeOrder::EldestFirst, n_max)?;
         Ok(found.unwrap_or_default())
@@ -320,7 +320,7 @@ impl CandidateSearch<'_> {
 
     /// Returns at most `n_max` matches, newest first, which takes twice as long as
     /// [`Self::eldest`].
-    fn newest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, Error> {
+    fn newest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeRowId>, Error> {
         let found =
             self.reader.matching(expression, &self.filter, MatchAgeOrder::NewestFirst, n_max)?;
         Ok(found.unwrap_or_default())
@@ -357,7 +357,7 @@ impl CandidateSearch<'_> {
     }
 
     /// Returns the inverse document frequency of a term, given its oldest matches.
-    fn rarity(&self, keys: &[NodeKey]) -> f64 {
+    fn rarity(&self, keys: &[NodeRowId]) -> f64 {
         let n_nodes = self.n_born as f64;
         let n_having = match keys.last() {
             // Extrapolated: the term is assumed as frequent among newer nodes.
@@ -455,7 +455,7 @@ fn shares(words: TermSet, terms: &[Term], weights: &[f64], absent: TermSet) -> V
 }
 
 /// Merges `keys`, which have `words`, into `found`: each node once, with all its known terms.
-fn merged(mut found: NodesWithTerms, keys: Vec<NodeKey>, words: TermSet) -> NodesWithTerms {
+fn merged(mut found: NodesWithTerms, keys: Vec<NodeRowId>, words: TermSet) -> NodesWithTerms {
     found.extend(keys.into_iter().map(|key| (key, words)));
     // A stable sort: these are two sorted runs.
     found.sort_by_key(|it| it.0);

@@ -17,7 +17,7 @@ pub(crate) use node_tree::{TreeScope, write_temperatures, write_tree};
 pub(crate) use snapshots::{write_diffs, write_snapshots};
 
 use super::Error;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::heat::HeatThresholds;
 use crate::store::StoreError;
 use crate::store::reader::Reader;
@@ -97,7 +97,7 @@ pub(crate) fn write_overview(
     reader: &Reader,
     path: &str,
     (lines, space): (HeatThresholds, &Value),
-    now: Millis,
+    now: UnixMillis,
     out: JsonOutputWriter<'_>,
 ) -> Result<(), Error> {
     let stats = reader.stats(lines, now)?;

@@ -20,7 +20,7 @@ use crate::query::render::{
     self,
     entry::{TextEntry, render_entries},
 };
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{NodeSummary, Reader, TextWithBreadcrumb};
 use crate::text::tokens;
 
@@ -169,7 +169,7 @@ impl AnchorNeighbourhood {
 
     /// Returns the relatives whose texts may be shown: the best, with some to spare, since one that
     /// does not fit leaves its room to shorter ones.
-    fn near(&self, room: u32) -> Vec<NodeKey> {
+    fn near(&self, room: u32) -> Vec<NodeRowId> {
         let enough = u64::from(room) + u64::from(room) / 4;
         let mut sum = 0;
         let mut is_near = |head: &NodeSummary| {
@@ -185,7 +185,7 @@ impl AnchorNeighbourhood {
     /// others to what is left. Counts of lines add up, so nothing is measured twice.
     fn fill<'a>(
         &'a self,
-        texts: &'a HashMap<NodeKey, TextWithBreadcrumb>,
+        texts: &'a HashMap<NodeRowId, TextWithBreadcrumb>,
         own: &TextEntry<'_>,
         max: u32,
     ) -> (Vec<usize>, Option<TruncatedRelative<'a>>) {
@@ -323,13 +323,16 @@ impl NeighbourhoodNode {
         NeighbourhoodNode { head, relation, distance, order, temperature, score }
     }
 
-    fn text<'a>(&self, texts: &'a HashMap<NodeKey, TextWithBreadcrumb>) -> &'a TextWithBreadcrumb {
+    fn text<'a>(
+        &self,
+        texts: &'a HashMap<NodeRowId, TextWithBreadcrumb>,
+    ) -> &'a TextWithBreadcrumb {
         static NOTHING: TextWithBreadcrumb =
             TextWithBreadcrumb { breadcrumb: String::new(), content: String::new() };
         texts.get(&self.head.key).unwrap_or(&NOTHING)
     }
 
-    fn entry<'a>(&'a self, texts: &'a HashMap<NodeKey, TextWithBreadcrumb>) -> TextEntry<'a> {
+    fn entry<'a>(&'a self, texts: &'a HashMap<NodeRowId, TextWithBreadcrumb>) -> TextEntry<'a> {
         TextEntry::whole(&self.head, self.text(texts))
     }
 
@@ -388,8 +391,8 @@ fn by_worth(relatives: &mut [NeighbourhoodNode], anchor: &NodeSummary) {
 }
 
 /// Returns the nodes below `top` with their distances, in document order.
-fn in_document_order(heads: Vec<NodeSummary>, top: NodeKey) -> Vec<(NodeSummary, usize)> {
-    let mut children: HashMap<NodeKey, Vec<NodeSummary>> = HashMap::new();
+fn in_document_order(heads: Vec<NodeSummary>, top: NodeRowId) -> Vec<(NodeSummary, usize)> {
+    let mut children: HashMap<NodeRowId, Vec<NodeSummary>> = HashMap::new();
     for head in heads {
         if let Some(parent) = head.parent {
             children.entry(parent).or_default().push(head);
@@ -397,7 +400,7 @@ fn in_document_order(heads: Vec<NodeSummary>, top: NodeKey) -> Vec<(NodeSummary,
     }
     let mut ordered = Vec::new();
     let mut open: Vec<(NodeSummary, usize)> = Vec::new();
-    let mut enter = |open: &mut Vec<(NodeSummary, usize)>, parent: NodeKey, distance: usize| {
+    let mut enter = |open: &mut Vec<(NodeSummary, usize)>, parent: NodeRowId, distance: usize| {
         let mut of_parent = children.remove(&parent).unwrap_or_default();
         of_parent.sort_unstable_by_key(|it| std::cmp::Reverse(it.position));
         open.extend(of_parent.into_iter().map(|it| (it, distance)));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::budgeted_page::{self, PageEntry};
 use super::net_changes::{self, NetChange, OmittedChanges};
 use super::{Answer, Error, QueryOptions, budget_enforcement, find_by_id, quote_input};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::kind_specs::is_uuid;
 use crate::query::render::stats::format_age;
 use crate::query::render::{to_label, to_one_line, to_quote};
@@ -100,7 +100,7 @@ fn step(
     reader: &Reader,
     change: HistoryChange,
     n_passed: usize,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<PageEntry, Error> {
     let HistoryChange { moment, node_id, op, is_conflict, old } = change;
     let new = match op.as_str() {

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::function_words::is_function_word;
 use super::query_parser::{QuestionTermRole, parse_query};
-use crate::store::{ComparedNode, NodeKey};
+use crate::store::{ComparedNode, NodeRowId};
 use crate::text::spaceless_script_bigrams::{self, ScriptSpacing};
 
 /// Distinct words of a text, at least; fewer are alike by chance.
@@ -99,8 +99,8 @@ impl NearDuplicateQuery {
 
     /// Returns nodes that may be near duplicates: those with most of the telling words, or with
     /// several common words where no word tells anything.
-    fn candidates<I: TextIndex>(&self, index: &I) -> Result<Vec<NodeKey>, I::Error> {
-        let mut n_words: HashMap<NodeKey, usize> = HashMap::new();
+    fn candidates<I: TextIndex>(&self, index: &I) -> Result<Vec<NodeRowId>, I::Error> {
+        let mut n_words: HashMap<NodeRowId, usize> = HashMap::new();
         let (mut n_new, mut n_telling, mut common) = (0, 0, Vec::new());
         for LookupTerm { text, is_word } in &self.terms {
             let keys = index.nodes_with(text, COMMON)?;
@@ -127,7 +127,7 @@ impl NearDuplicateQuery {
             };
         }
         n_words.retain(|_, n| n_telling <= 2 * *n);
-        let mut found: Vec<(NodeKey, usize)> = n_words.into_iter().collect();
+        let mut found: Vec<(NodeRowId, usize)> = n_words.into_iter().collect();
         found.sort_by_key(|&(key, n)| (Reverse(n), key));
         found.truncate(COMPARED_MAX);
         Ok(found.into_iter().map(|(key, _)| key).collect())
@@ -140,10 +140,10 @@ pub(crate) trait TextIndex {
     type Error;
 
     /// Returns the eldest nodes that an expression matches, at most `n_max`.
-    fn nodes_with(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, Self::Error>;
+    fn nodes_with(&self, expression: &str, n_max: usize) -> Result<Vec<NodeRowId>, Self::Error>;
 
     /// Returns a node to compare.
-    fn compared_node(&self, key: NodeKey) -> Result<Option<ComparedNode>, Self::Error>;
+    fn compared_node(&self, key: NodeRowId) -> Result<Option<ComparedNode>, Self::Error>;
 }
 
 /// Returns the most similar of near duplicates other than the nodes `except`.

@@ -12,9 +12,9 @@ use super::Error;
 use super::asked_dates::asked_dates;
 use super::function_words::is_function_word;
 use super::query_parser::{self, QuestionTermRole};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::query::render::to_one_line;
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{MatchAgeOrder, NodeFilter, Reader};
 use crate::text::spaceless_script_bigrams;
 use crate::text::suggest::{spellings_at_one_edit, suggest};
@@ -41,7 +41,7 @@ const ENDING_CHARS: usize = 3;
 pub(super) fn nearest_words(
     reader: &Reader,
     query: &str,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<Vec<String>, Error> {
     let dates = asked_dates(query, now);
     let mut nearest: Vec<String> = Vec::new();
@@ -105,7 +105,7 @@ fn closest(typed: &str, words: &[String]) -> Option<String> {
 fn words_of(reader: &Reader, expression: &str) -> Result<Vec<String>, Error> {
     let filter = reader.simplified(NodeFilter::default())?;
     let found = reader.matching(expression, &filter, MatchAgeOrder::NewestFirst, NODES_MAX)?;
-    let keys: Vec<NodeKey> = found.unwrap_or_default();
+    let keys: Vec<NodeRowId> = found.unwrap_or_default();
     let titles = reader.load_matches(&keys, |it| format!("{} / {}", it.breadcrumb, it.label))?;
     let contents = reader.contents(&keys)?;
     let titles = titles.iter().flat_map(|it| it.1.split(" / ")).map(without_cut_word);

@@ -6,7 +6,7 @@ use super::nearest_spellings::nearest_words;
 use super::{
     Answer, Error, NO_ANSWER, NO_RESULTS, SearchQuery, budget_enforcement, candidates, query_parser,
 };
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::store::reader::{NodeFilter, PopulationState, Reader};
 
 /// Returns whether the text of a search says that nothing was found.
@@ -38,7 +38,7 @@ pub(super) fn explain(
     query: &SearchQuery<'_>,
     mut answer: Answer,
     max: Option<u32>,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<Answer, Error> {
     let is_none = answer.text == NO_RESULTS;
     if !is_none && answer.text != NO_ANSWER {

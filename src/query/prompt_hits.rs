@@ -18,9 +18,9 @@ use super::candidates::{self, NodeMatch, RarityWeightedCoverage};
 use super::rank::{self, RankCandidate, TurnFeatures};
 use super::spaceless_runs::whole_or_in_bigrams;
 use super::{Error, budget_enforcement, query_parser};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::query::render::{to_text_below, to_value};
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{NodeFilter, NodeSummary, Reader};
 
 /// Least share of a prompt's words, least weight and least number of words.
@@ -53,7 +53,7 @@ pub(crate) struct PromptQuery<'a> {
     pub(crate) given: &'a [String],
     /// Tokens of the answer.
     pub(crate) budget: u32,
-    pub(crate) now: Millis,
+    pub(crate) now: UnixMillis,
 }
 
 /// The hits of a prompt, best first: a text with a line or more for each.
@@ -79,7 +79,7 @@ pub(crate) fn prompt_hits(
     }
     let ranked = ranked(reader, &found, query.now)?;
     found.retain(|it| is_about(it.coverage));
-    let keys: Vec<NodeKey> = ranked
+    let keys: Vec<NodeRowId> = ranked
         .into_iter()
         .filter(|key| found.iter().any(|it| it.node.key == *key))
         .take(HITS_MAX)
@@ -98,7 +98,7 @@ fn is_about(coverage: RarityWeightedCoverage) -> bool {
 }
 
 /// Returns the keys of the matches, best first, as a search ranks them.
-fn ranked(reader: &Reader, found: &[NodeMatch], now: Millis) -> Result<Vec<NodeKey>, Error> {
+fn ranked(reader: &Reader, found: &[NodeMatch], now: UnixMillis) -> Result<Vec<NodeRowId>, Error> {
     let attended = reader.attended()?;
     let candidates: Vec<RankCandidate<'_>> = found
         .iter()
@@ -122,11 +122,11 @@ fn ranked(reader: &Reader, found: &[NodeMatch], now: Millis) -> Result<Vec<NodeK
 /// Formats the hits and the text after each, without those that were given before.
 fn shown(
     reader: &Reader,
-    keys: &[NodeKey],
+    keys: &[NodeRowId],
     query: &PromptQuery<'_>,
 ) -> Result<Option<PromptHitsText>, Error> {
     let following = reader.following_texts(keys, None)?;
-    let mut order: Vec<NodeKey> = Vec::new();
+    let mut order: Vec<NodeRowId> = Vec::new();
     // The answer is often in the text after the one that names the thing.
     for key in keys.iter().flat_map(|it| [Some(*it), following.get(it).map(|it| it.key)]).flatten()
     {
@@ -134,7 +134,7 @@ fn shown(
             order.push(key);
         }
     }
-    let mut heads: HashMap<NodeKey, NodeSummary> =
+    let mut heads: HashMap<NodeRowId, NodeSummary> =
         reader.heads(&order)?.into_iter().map(|it| (it.key, it)).collect();
     let contents = reader.contents(&order)?;
     let mut shown = PromptHitsText { text: String::new(), ids: Vec::new() };

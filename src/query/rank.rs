@@ -29,9 +29,9 @@ use std::collections::HashMap;
 
 use super::stems_for_ranking::StemmedText;
 use super::{pseudo_relevance_reranking, sort_by_worth};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::heat;
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::TypedRankingFields;
 
 /// Weight of each further hit of a section, relative to the one before it.
@@ -69,8 +69,8 @@ const RECENCY_HALF_LIFE_MS: f64 = 30.0 * 86_400_000.0;
 /// A hit, for ranking.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RankCandidate<'a> {
-    pub(crate) key: NodeKey,
-    pub(crate) parent: Option<NodeKey>,
+    pub(crate) key: NodeRowId,
+    pub(crate) parent: Option<NodeRowId>,
     pub(crate) is_heading: bool,
     pub(crate) relevance: f64,
     pub(crate) turn: TurnFeatures,
@@ -100,7 +100,7 @@ pub(crate) struct TurnFeatures {
 
 impl RankCandidate<'_> {
     /// Returns the heading of its section: itself, if it is one or a typed memory.
-    fn section(&self) -> NodeKey {
+    fn section(&self) -> NodeRowId {
         let is_alone = self.is_heading || self.memory_weight.is_some();
         if is_alone { self.key } else { self.parent.unwrap_or(self.key) }
     }
@@ -127,7 +127,7 @@ pub(crate) fn relative_relevance(distance: usize) -> f64 {
 
 /// Returns the factor of a typed memory: its importance, times its recency, which falls from 1 to
 /// a half.
-pub(crate) fn memory_weight(memory: TypedRankingFields, now: Millis) -> f64 {
+pub(crate) fn memory_weight(memory: TypedRankingFields, now: UnixMillis) -> f64 {
     let last = IMPORTANCE_WEIGHTS.len() - 1;
     let importance = IMPORTANCE_WEIGHTS[memory.importance_rank.min(last)];
     let age_ms = memory.updated_at.map_or(0, |at| now.since(at)).max(0) as f64;
@@ -237,7 +237,7 @@ pub(crate) fn rank_candidates(
 
 /// Returns the candidates' indices by section, the best of each first.
 fn sections(candidates: &[RankCandidate<'_>]) -> Vec<Vec<usize>> {
-    let mut places: HashMap<NodeKey, usize> = HashMap::new();
+    let mut places: HashMap<NodeRowId, usize> = HashMap::new();
     let mut sections: Vec<Vec<usize>> = Vec::new();
     for (at, it) in candidates.iter().enumerate() {
         let place = *places.entry(it.section()).or_insert(sections.len());

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::asked_dates::{AskedDate, asked_dates};
 use super::candidates::{self, NodeMatch};
-use super::dated_nodes::{days_of_nodes, replace_dates};
 use super::document_dates::DaySpan;
+use super::nodes_of_asked_date::{days_of_nodes, replace_dates};
 use super::query_parser::{ParsedQuery, QuestionTermRole};
 use super::rank::{self, RankCandidate, TurnFeatures};
 use super::replacement_order::{descending, replacements_first};
@@ -15,10 +15,10 @@ use super::speakers::AskedSpeakers;
 use super::stems_for_ranking::StemmedText;
 use super::vector_search::nearest_in_meaning;
 use super::{Error, block_parts};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::tree::NodeType;
 use crate::model::vector::QueryVector;
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{MatchedNode, NodeFilter, NodeSummary, Reader};
 
 /// Most nodes that are ranked; further matches are ignored.
@@ -80,7 +80,7 @@ impl RankedHits {
 
     /// Returns the hits whose texts may be shown: those of twice the budget, and some short ones
     /// behind them.
-    pub(super) fn shown_keys(&self, max: Option<u32>) -> Vec<NodeKey> {
+    pub(super) fn shown_keys(&self, max: Option<u32>) -> Vec<NodeRowId> {
         let max = max.map_or(u64::MAX, u64::from);
         let (mut sum, mut n_short) = (0u64, 0);
         let mut keys = Vec::new();
@@ -120,7 +120,7 @@ pub(super) fn ranked_hits(
     (query, asked, meaning): (&str, &ParsedQuery, Option<&QueryVector>),
     filter: NodeFilter<'_>,
     (limit, n_fitting): (Option<usize>, usize),
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<RankedHits, Error> {
     let dates = asked_dates(query, now);
     let n_max = candidates_max(asked, limit);
@@ -191,14 +191,14 @@ fn put_replacements_first(
     reader: &Reader,
     candidates: &[RankCandidate<'_>],
     ranked: &mut Vec<(usize, f64)>,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<(), Error> {
-    let keys: Vec<NodeKey> = ranked.iter().map(|it| candidates[it.0].key).collect();
+    let keys: Vec<NodeRowId> = ranked.iter().map(|it| candidates[it.0].key).collect();
     let replaced = reader.replacements_among(&keys, now)?;
     if replaced.is_empty() {
         return Ok(());
     }
-    let ranks: HashMap<NodeKey, usize> = keys.into_iter().zip(0..).collect();
+    let ranks: HashMap<NodeRowId, usize> = keys.into_iter().zip(0..).collect();
     let pairs = replaced.iter().filter_map(|(old, by)| Some((*ranks.get(old)?, *ranks.get(by)?)));
     let order = replacements_first(ranked.len(), &pairs.collect());
     let scores = descending(order.iter().map(|&rank| ranked[rank].1).collect());
@@ -211,13 +211,13 @@ fn shares<'a>(
     texts: impl Iterator<Item = &'a NodeMatch>,
     vicinity: &SiblingBoostedScores,
     (speakers, certainty): (&AskedSpeakers, f64),
-    near: Vec<(NodeKey, f64)>,
-) -> HashMap<NodeKey, f64> {
+    near: Vec<(NodeRowId, f64)>,
+) -> HashMap<NodeRowId, f64> {
     let by_words = |it: &NodeMatch| {
         let share = it.share().max(vicinity.share(it.node.key));
         (it.node.key, share * speakers.telling(&it.bag) * certainty)
     };
-    let mut shares: HashMap<NodeKey, f64> = texts.map(by_words).collect();
+    let mut shares: HashMap<NodeRowId, f64> = texts.map(by_words).collect();
     for (key, nearness) in near {
         let known = shares.entry(key).or_default();
         *known = known.max(nearness);
@@ -230,10 +230,10 @@ fn hits(
     reader: &Reader,
     ranked: &[(usize, f64)],
     candidates: &[RankCandidate<'_>],
-    shares: &HashMap<NodeKey, f64>,
+    shares: &HashMap<NodeRowId, f64>,
 ) -> Result<Vec<SearchHit>, Error> {
-    let keys: Vec<NodeKey> = ranked.iter().map(|&(at, _)| candidates[at].key).collect();
-    let mut heads: HashMap<NodeKey, NodeSummary> =
+    let keys: Vec<NodeRowId> = ranked.iter().map(|&(at, _)| candidates[at].key).collect();
+    let mut heads: HashMap<NodeRowId, NodeSummary> =
         reader.heads(&keys)?.into_iter().map(|it| (it.key, it)).collect();
     let hit = |&(at, score): &(usize, f64)| {
         let head = heads.remove(&candidates[at].key)?;
@@ -246,15 +246,15 @@ fn hits(
 /// Adds nearness in meaning to the relevance of candidates, and the nodes that have no word.
 fn add_meant(
     reader: &Reader,
-    near: &[(NodeKey, f64)],
+    near: &[(NodeRowId, f64)],
     (candidates, relevance): (&mut Vec<RankCandidate<'_>>, &mut Vec<f64>),
-    times: (i64, Millis),
+    times: (i64, UnixMillis),
 ) -> Result<(), Error> {
     if near.is_empty() {
         return Ok(());
     }
-    let known: HashMap<NodeKey, usize> = candidates.iter().map(|it| it.key).zip(0..).collect();
-    let others: Vec<NodeKey> =
+    let known: HashMap<NodeRowId, usize> = candidates.iter().map(|it| it.key).zip(0..).collect();
+    let others: Vec<NodeRowId> =
         near.iter().map(|it| it.0).filter(|it| !known.contains_key(it)).collect();
     let others = reader.load_matches(&others, |_| ())?;
     for (key, nearness) in near {
@@ -278,7 +278,7 @@ fn with_dates(
     candidates: &[RankCandidate<'_>],
     mut relevance: Vec<f64>,
 ) -> Result<Vec<f64>, Error> {
-    let keys: Vec<NodeKey> = candidates.iter().map(|it| it.key).collect();
+    let keys: Vec<NodeRowId> = candidates.iter().map(|it| it.key).collect();
     let told = days_of_nodes(reader, &keys)?;
     for (it, relevance) in candidates.iter().zip(&mut relevance) {
         let gain = |it: &AskedDate, told: DaySpan| {
@@ -311,10 +311,10 @@ fn add_following(
     (candidates, relevance, shares): (
         &mut Vec<RankCandidate<'_>>,
         &mut Vec<f64>,
-        &mut HashMap<NodeKey, f64>,
+        &mut HashMap<NodeRowId, f64>,
     ),
     node_type: Option<NodeType>,
-    times: (i64, Millis),
+    times: (i64, UnixMillis),
 ) -> Result<(), Error> {
     for (from, next, lent) in lent(reader, candidates, relevance, node_type)? {
         let share = rank::lent_relevance(shares.get(&from).copied().unwrap_or(0.0));
@@ -336,11 +336,11 @@ fn lent(
     candidates: &[RankCandidate<'_>],
     relevance: &[f64],
     node_type: Option<NodeType>,
-) -> Result<Vec<(NodeKey, MatchedNode, f64)>, Error> {
+) -> Result<Vec<(NodeRowId, MatchedNode, f64)>, Error> {
     let lenders = rank::best_indices(relevance, LENDERS_MAX);
-    let keys: Vec<NodeKey> = lenders.iter().map(|&at| candidates[at].key).collect();
+    let keys: Vec<NodeRowId> = lenders.iter().map(|&at| candidates[at].key).collect();
     let behind = reader.following_texts(&keys, node_type)?;
-    let lent = |(at, key): (usize, NodeKey)| {
+    let lent = |(at, key): (usize, NodeRowId)| {
         Some((key, *behind.get(&key)?, rank::lent_relevance(relevance[at])))
     };
     Ok(lenders.into_iter().zip(keys).filter_map(lent).collect())
@@ -373,7 +373,7 @@ fn turn_features(it: &NodeMatch, vicinity: &SiblingBoostedScores) -> TurnFeature
 fn candidate<'a>(
     node: &MatchedNode,
     (relevance, bag): (f64, Option<&'a StemmedText>),
-    (attended, now): (i64, Millis),
+    (attended, now): (i64, UnixMillis),
 ) -> RankCandidate<'a> {
     RankCandidate {
         key: node.key,
@@ -401,7 +401,7 @@ fn candidates_max(asked: &ParsedQuery, limit: Option<usize>) -> usize {
 struct QuestionMatches {
     matches: Vec<NodeMatch>,
     /// The nodes of its dates, in the order of their keys.
-    dated: Vec<NodeKey>,
+    dated: Vec<NodeRowId>,
     /// Whether it was read as words, rather than as an expression.
     are_of_words: bool,
     /// Whether it asks about a date, and has no other word.

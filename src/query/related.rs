@@ -11,7 +11,7 @@ use super::{
     AccessKind, Answer, Error, OutputFormat, budget_enforcement, facts, hundredths, node_by_id,
 };
 use crate::query::render;
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{ArchivedVisibility, EdgeDirection, NodeSummary, Reader};
 
 /// Default and greatest number of hops.
@@ -106,25 +106,25 @@ pub(super) fn related(
 /// The nodes reached by a walk.
 struct ReachedNodes {
     /// Hops and weight of each node.
-    reached: HashMap<NodeKey, (u32, f64)>,
+    reached: HashMap<NodeRowId, (u32, f64)>,
     /// Whether there were more edges than were examined.
     is_partial: bool,
 }
 
 fn walk(
     reader: &Reader,
-    start: NodeKey,
+    start: NodeRowId,
     query: &RelatedQuery<'_>,
     hops: u32,
 ) -> Result<ReachedNodes, Error> {
     let mut walk = ReachedNodes { reached: HashMap::new(), is_partial: false };
-    let mut frontier: HashMap<NodeKey, f64> = HashMap::from([(start, 0.0)]);
+    let mut frontier: HashMap<NodeRowId, f64> = HashMap::from([(start, 0.0)]);
     let mut seen = HashSet::from([start]);
     let mut n_left = EDGES_MAX;
     for hop in 1..=hops {
-        let mut keys: Vec<NodeKey> = frontier.keys().copied().collect();
+        let mut keys: Vec<NodeRowId> = frontier.keys().copied().collect();
         keys.sort_unstable();
-        let mut next: HashMap<NodeKey, f64> = HashMap::new();
+        let mut next: HashMap<NodeRowId, f64> = HashMap::new();
         for &way in query.direction.ways() {
             let edges = reader.edges(&keys, way, query.weight_min, n_left + 1)?;
             walk.is_partial |= n_left < edges.len();
@@ -136,7 +136,7 @@ fn walk(
             n_left = n_left.saturating_sub(edges.len());
         }
         if query.archived == ArchivedVisibility::Hidden {
-            let reached: Vec<NodeKey> = next.keys().copied().collect();
+            let reached: Vec<NodeRowId> = next.keys().copied().collect();
             for archived in reader.archived_among(&reached)? {
                 next.remove(&archived);
             }
@@ -174,7 +174,7 @@ impl Neighbour {
 /// Returns the reached nodes, in the order of the reply.
 fn neighbours(reader: &Reader, walk: &ReachedNodes) -> Result<Vec<Neighbour>, Error> {
     let attended = reader.attended()?;
-    let keys: Vec<NodeKey> = walk.reached.keys().copied().collect();
+    let keys: Vec<NodeRowId> = walk.reached.keys().copied().collect();
     let heads = reader.heads(&keys)?;
     let mut found: Vec<Neighbour> = heads
         .into_iter()

@@ -5,7 +5,7 @@
 //! [`document_dates`]. This module does no IO.
 
 use super::document_dates::{self, DaySpan, MONTH_DAYS, YEAR_DAYS};
-use crate::model::clock::{DAY_MS, Millis};
+use crate::model::clock::{DAY_MS, UnixMillis};
 
 const WEEKDAYS: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
@@ -21,7 +21,7 @@ const EPOCH_WEEKDAY: i64 = 3;
 /// The days around a time.
 #[derive(Clone, Copy)]
 pub(super) struct Calendar {
-    now: Millis,
+    now: UnixMillis,
     /// The month of the time, counted from the year 0 on.
     month: i64,
     /// The weekday of the time, from Monday on.
@@ -43,7 +43,7 @@ impl From<DaySpan> for RelativeDays {
 
 impl Calendar {
     /// Returns the days around a time; `None` far outside of the years that dates have.
-    pub(super) fn at(now: Millis) -> Option<Calendar> {
+    pub(super) fn at(now: UnixMillis) -> Option<Calendar> {
         let weekday = (now.0.div_euclid(DAY_MS) + EPOCH_WEEKDAY).rem_euclid(7);
         Some(Calendar { now, month: nominal_day(now)?.div_euclid(MONTH_DAYS), weekday })
     }
@@ -51,7 +51,7 @@ impl Calendar {
     /// Returns the days from one to another, both counted from today.
     fn days(self, first: i64, last: i64) -> Option<DaySpan> {
         let day = |offset: i64| {
-            nominal_day(Millis(self.now.0.saturating_add(offset.saturating_mul(DAY_MS))))
+            nominal_day(UnixMillis(self.now.0.saturating_add(offset.saturating_mul(DAY_MS))))
         };
         Some(DaySpan::of_days(day(first)?, day(last)?))
     }
@@ -182,7 +182,7 @@ fn week(words: &[&str]) -> Option<(i64, usize)> {
     }
 }
 
-fn nominal_day(at: Millis) -> Option<i64> {
+fn nominal_day(at: UnixMillis) -> Option<i64> {
     Some(document_dates::numeric_date(at.rfc3339().get(..10)?)?.span()?.first)
 }
 

@@ -16,7 +16,7 @@ use crate::model::tree::NodeType;
 use crate::model::vector::QueryVector;
 use crate::query::render::entry::TextEntry;
 use crate::query::render::{self, FileNameVisibility, NodeLineFields};
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{NodeFilter, Reader, TextWithBreadcrumb};
 use crate::text::tokens;
 
@@ -108,7 +108,7 @@ pub(super) fn search(
         (false, HitDetail::Full) => {
             let read = reader.texts(&found.shown_keys(max))?;
             let whole =
-                |(key, text): (NodeKey, TextWithBreadcrumb)| (key, (text.content.clone(), text));
+                |(key, text): (NodeRowId, TextWithBreadcrumb)| (key, (text.content.clone(), text));
             texts(&found, read.into_iter().map(whole).collect(), TruncationMode::Last, max)
         }
     };
@@ -155,7 +155,7 @@ struct RenderedHits {
     /// Indices of the hits, in their order.
     chosen: Vec<usize>,
     /// The snippets or the texts, as shown, and where they stand.
-    texts: HashMap<NodeKey, (String, TextWithBreadcrumb)>,
+    texts: HashMap<NodeRowId, (String, TextWithBreadcrumb)>,
     /// The hit that was cut, and the tokens of its whole entry.
     cut: Option<(usize, u32)>,
     /// Tokens of the hits that were left out.
@@ -221,9 +221,9 @@ fn snippets(
     reader: &Reader,
     hits: &[SearchHit],
     asked: &ParsedQuery,
-) -> Result<HashMap<NodeKey, (String, TextWithBreadcrumb)>, Error> {
-    let keys: Vec<NodeKey> = hits.iter().map(|it| it.head.key).collect();
-    let excerpt = |(key, text): (NodeKey, TextWithBreadcrumb)| {
+) -> Result<HashMap<NodeRowId, (String, TextWithBreadcrumb)>, Error> {
+    let keys: Vec<NodeRowId> = hits.iter().map(|it| it.head.key).collect();
+    let excerpt = |(key, text): (NodeRowId, TextWithBreadcrumb)| {
         (key, (excerpt::make_snippet(&text.content, &asked.marks), text))
     };
     Ok(reader.texts(&keys)?.into_iter().map(excerpt).collect())
@@ -269,7 +269,7 @@ fn lines(found: &RankedHits, budget: Option<u32>) -> Result<RenderedHits, Error>
 /// Shows the texts of the hits that fit, those of one section together.
 fn texts(
     found: &RankedHits,
-    mut texts: HashMap<NodeKey, (String, TextWithBreadcrumb)>,
+    mut texts: HashMap<NodeRowId, (String, TextWithBreadcrumb)>,
     cutting: TruncationMode,
     max: Option<u32>,
 ) -> RenderedHits {

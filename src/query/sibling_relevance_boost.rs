@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::candidates::NodeMatch;
 use super::speakers::AskedSpeakers;
 use super::{Error, sort_by_worth};
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{Reader, Siblings};
 
 /// Shares of its words that a text gives to those after it, nearest first.
@@ -26,11 +26,11 @@ const UNMATCHED_MAX: usize = 24;
 /// The scores of texts, boosted by what matches in the texts beside them.
 #[derive(Debug, Default)]
 pub(super) struct SiblingBoostedScores {
-    near: HashMap<NodeKey, RelevanceWithSiblings>,
+    near: HashMap<NodeRowId, RelevanceWithSiblings>,
     /// Number of nodes under each heading.
-    n_siblings: HashMap<NodeKey, usize>,
+    n_siblings: HashMap<NodeRowId, usize>,
     /// The first texts under their headings, as far as they were met.
-    openings: HashSet<NodeKey>,
+    openings: HashSet<NodeRowId>,
 }
 
 /// The relevance of a text by itself, and with its siblings.
@@ -49,7 +49,7 @@ impl SiblingBoostedScores {
         matches: &[NodeMatch],
         speakers: &AskedSpeakers,
     ) -> Result<SiblingBoostedScores, Error> {
-        let mut by_parent: BTreeMap<NodeKey, Vec<&NodeMatch>> = BTreeMap::new();
+        let mut by_parent: BTreeMap<NodeRowId, Vec<&NodeMatch>> = BTreeMap::new();
         for it in matches.iter().take(GIVERS_MAX) {
             if let Some(parent) = it.node.parent
                 && is_text(it)
@@ -75,30 +75,30 @@ impl SiblingBoostedScores {
     }
 
     /// Returns the relevance of a text with what those beside it add, if it has any.
-    pub(super) fn relevance(&self, key: NodeKey) -> Option<f64> {
+    pub(super) fn relevance(&self, key: NodeRowId) -> Option<f64> {
         self.near.get(&key).map(|it| it.parts.iter().sum())
     }
 
     /// Returns the share of the question that a text has, by itself or, less, beside it.
-    pub(super) fn share(&self, key: NodeKey) -> f64 {
+    pub(super) fn share(&self, key: NodeRowId) -> f64 {
         self.near.get(&key).map_or(0.0, |it| it.shares.iter().sum::<f64>().min(1.0))
     }
 
     /// Returns the number of nodes under a heading; 0 where it was not read.
-    pub(super) fn n_siblings(&self, parent: Option<NodeKey>) -> usize {
+    pub(super) fn n_siblings(&self, parent: Option<NodeRowId>) -> usize {
         parent.and_then(|it| self.n_siblings.get(&it)).copied().unwrap_or(0)
     }
 
     /// Returns whether a text is the first under its heading, as far as it was met.
-    pub(super) fn is_opening(&self, key: NodeKey) -> bool {
+    pub(super) fn is_opening(&self, key: NodeRowId) -> bool {
         self.openings.contains(&key)
     }
 
     /// Returns the best texts that are no matches.
-    pub(super) fn unmatched(&self, matches: &[NodeMatch]) -> Vec<NodeKey> {
-        let mut keys: Vec<NodeKey> = self.near.keys().copied().collect();
+    pub(super) fn unmatched(&self, matches: &[NodeMatch]) -> Vec<NodeRowId> {
+        let mut keys: Vec<NodeRowId> = self.near.keys().copied().collect();
         keys.sort_unstable();
-        let mut known: Vec<NodeKey> = matches.iter().map(|it| it.node.key).collect();
+        let mut known: Vec<NodeRowId> = matches.iter().map(|it| it.node.key).collect();
         known.sort_unstable();
         keys.retain(|it| known.binary_search(it).is_err());
         let worth: Vec<f64> = keys.iter().map(|it| self.relevance(*it).unwrap_or(0.0)).collect();
@@ -121,7 +121,7 @@ impl SiblingBoostedScores {
     }
 
     /// Adds a part of the words of a match to a text, and another of its share of the question.
-    fn add(&mut self, key: NodeKey, it: &NodeMatch, (part_given, share_given): (f64, f64)) {
+    fn add(&mut self, key: NodeRowId, it: &NodeMatch, (part_given, share_given): (f64, f64)) {
         let near = self.near.entry(key).or_default();
         add_most(&mut near.parts, &it.parts, part_given);
         add_most(&mut near.shares, &it.shares, share_given);

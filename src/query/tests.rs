@@ -11,7 +11,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::tree::NodeType;
 use crate::store::reader::ArchivedVisibility;
 use crate::store::reader::database_builder_testing::TestDatabaseBuilder;
@@ -35,13 +35,13 @@ heading 概要
 ";
 
 fn asked(reader: &Reader, query: Query<'_>, budget: Option<u32>) -> Result<Answer, Error> {
-    let options = QueryOptions { budget, ..QueryOptions::text(Millis(200_000)) };
+    let options = QueryOptions { budget, ..QueryOptions::text(UnixMillis(200_000)) };
     answer(reader, &query, &options)
 }
 
 fn structured(reader: &Reader, query: Query<'_>, budget: Option<u32>) -> Result<Answer, Error> {
     let output = OutputFormat::Structured;
-    let options = QueryOptions { budget, output, ..QueryOptions::text(Millis(200_000)) };
+    let options = QueryOptions { budget, output, ..QueryOptions::text(UnixMillis(200_000)) };
     answer(reader, &query, &options)
 }
 

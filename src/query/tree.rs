@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, Error, OutputFormat, budget_enforcement, facts, node_by_id};
 use crate::query::render::{self, FileNameVisibility, NodeLineFields};
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{
     ArchivedVisibility, NodeSummary, Reader, SiblingRangeAfterPage, SubtreeSize,
 };
@@ -297,7 +297,7 @@ impl OutlineBuilder<'_> {
         if hidden.is_empty() && rest == SiblingRangeAfterPage::Nothing {
             return Ok(());
         }
-        let keys: Vec<NodeKey> = hidden.iter().map(|it| it.key).collect();
+        let keys: Vec<NodeRowId> = hidden.iter().map(|it| it.key).collect();
         let mut extent = match (self.counted.get(&(up, hidden.len())), *n_left) {
             (Some(&extent), _) => extent,
             (None, 0) => SubtreeSize { is_at_least: true, ..SubtreeSize::default() },

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::model::vector::{self, QueryVector};
 use crate::store::reader::{NodeFilter, Reader};
-use crate::store::{NodeKey, StoreError};
+use crate::store::{NodeRowId, StoreError};
 
 /// Nodes that are near beside those of words.
 const NEAR_MAX: usize = 60;
@@ -15,7 +15,7 @@ pub(super) fn nearest_in_meaning(
     reader: &Reader,
     meaning: &QueryVector,
     filter: &NodeFilter<'_>,
-) -> Result<Vec<(NodeKey, f64)>, StoreError> {
+) -> Result<Vec<(NodeRowId, f64)>, StoreError> {
     nearest_meeting(reader, meaning, |keys| reader.meeting(keys, filter))
 }
 
@@ -24,8 +24,8 @@ pub(super) fn nearest_in_meaning(
 pub(crate) fn nearest_meeting(
     reader: &Reader,
     meaning: &QueryVector,
-    meeting: impl Fn(&[NodeKey]) -> Result<Vec<NodeKey>, StoreError>,
-) -> Result<Vec<(NodeKey, f64)>, StoreError> {
+    meeting: impl Fn(&[NodeRowId]) -> Result<Vec<NodeRowId>, StoreError>,
+) -> Result<Vec<(NodeRowId, f64)>, StoreError> {
     let mut cosines = Vec::new();
     reader.scan_vectors(meaning.model, |key, data| {
         cosines.extend(meaning.vector.cosine(data).map(|it| (key, it)));
@@ -35,8 +35,8 @@ pub(crate) fn nearest_meeting(
     let mut nearest = Vec::new();
     while !rest.is_empty() && nearest.len() < NEAR_MAX {
         let (some, others) = rest.split_at(n_looked_at.min(rest.len()));
-        let keys: Vec<NodeKey> = some.iter().map(|it| it.0).collect();
-        let met: HashSet<NodeKey> = meeting(&keys)?.into_iter().collect();
+        let keys: Vec<NodeRowId> = some.iter().map(|it| it.0).collect();
+        let met: HashSet<NodeRowId> = meeting(&keys)?.into_iter().collect();
         nearest.extend(some.iter().filter(|it| met.contains(&it.0)));
         // Where few of them meet it, more are looked at at once.
         (rest, n_looked_at) = (others, 4 * n_looked_at);

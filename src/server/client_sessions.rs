@@ -18,7 +18,7 @@ use crate::model::identity::{ContentHash, base62};
 
 pub(crate) use live_session_registry::{
     EndedSessionRetention, LiveSession, LiveSessionRegistry, ObservedRequest, ProcessTransport,
-    SessionChangeUrgency,
+    SessionChangeFilter,
 };
 #[cfg(any(test, fuzzing))]
 pub(crate) use past_sessions_of_client::LEDGER_LINE_BYTES_MAX;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 
 /// Called after each record.
 type LogObserver = Box<dyn Fn() + Send + Sync>;
@@ -52,7 +52,7 @@ pub(crate) struct LogBufferContents {
 
 impl LogRecord {
     /// Returns a record of a line of the log.
-    pub(crate) fn new(line: &str, level: &'static str, now: Millis) -> LogRecord {
+    pub(crate) fn new(line: &str, level: &'static str, now: UnixMillis) -> LogRecord {
         let (msg, attrs) = split_log_line(line);
         LogRecord { time: now.0, level, msg, attrs }
     }

@@ -20,7 +20,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, select};
 use super::single_client_worker_pool::SingleClientWorkerPool;
 use super::{BackgroundTask, StopReason, StopSignal, ThreadGroup, join, spawn, work};
 use crate::mcp::rpc::{FrameReader, FrameResult};
-use crate::mcp::{Connection, FrameOutcome, Handler, Job, Outbox, OutgoingLine, Server};
+use crate::mcp::{Connection, Handler, Job, Outbox, OutgoingLine, Server, TransportAction};
 use crate::model::clock::Clock;
 
 /// Name of the one connection.
@@ -134,7 +134,7 @@ impl<S: Handler> StdioConnection<'_, S> {
             }
             if self.connection.take_log_level_change()
                 && let Some(line) = self.connection.notice(self.server)
-                && let Some(ended) = self.hand(FrameOutcome::Reply(line))
+                && let Some(ended) = self.hand(TransportAction::Reply(line))
             {
                 return Ok(ended);
             }
@@ -145,15 +145,15 @@ impl<S: Handler> StdioConnection<'_, S> {
     }
 
     /// Handles a step; returns why serving ends, if it does meanwhile.
-    fn hand(&self, step: FrameOutcome) -> Option<StopReason> {
+    fn hand(&self, step: TransportAction) -> Option<StopReason> {
         match step {
-            FrameOutcome::NoReply => None,
-            FrameOutcome::Reply(line) | FrameOutcome::Listen(line) => select! {
+            TransportAction::NoReply => None,
+            TransportAction::Reply(line) | TransportAction::Listen(line) => select! {
                 send(self.lines, line) -> _ => None,
                 recv(self.interrupts) -> _ => Some(StopReason::Signal),
                 recv(self.writer.over) -> _ => Some(StopReason::Output),
             },
-            FrameOutcome::Run(job) => {
+            TransportAction::Run(job) => {
                 let job = self.pool.try_submit(job)?;
                 select! {
                     send(self.pool.queue, job) -> _ => None,
@@ -165,7 +165,7 @@ impl<S: Handler> StdioConnection<'_, S> {
     }
 
     fn say_all(&self, lines: Vec<OutgoingLine>) -> Option<StopReason> {
-        lines.into_iter().find_map(|line| self.hand(FrameOutcome::Reply(line)))
+        lines.into_iter().find_map(|line| self.hand(TransportAction::Reply(line)))
     }
 
     fn start_background(&mut self) -> io::Result<()> {

@@ -39,11 +39,11 @@ use rusqlite::{Row, Transaction, params};
 
 use super::links::DirtyRefs;
 use super::node_columns::SqlTemplate;
-use super::record::{self, FileId, NodeKey, NodePlace, NodeRecord};
+use super::record::{self, FileId, NodePlace, NodeRecord, NodeRowId};
 use super::{ErrorContext, PreparedStatements, StoreError, heat_rows, one};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
+use crate::model::database_state_fingerprint::{self, NodeState};
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::memory_fingerprint::{self, NodeState};
 use crate::model::tree::NodeType;
 
 /// Families whose terms a write holds back before it adds them to the fingerprint.
@@ -65,7 +65,7 @@ pub(crate) struct ChangedNodeCounts {
 /// An open write transaction.
 pub(crate) struct Batch<'a> {
     tx: &'a Transaction<'a>,
-    now: Millis,
+    now: UnixMillis,
     message: String,
     compile_root: &'a str,
     /// The name of that root, where the memory is shared.
@@ -79,7 +79,7 @@ pub(crate) struct Batch<'a> {
     fingerprint_delta: u64,
     attended: i64,
     /// The key up to which all nodes have heat rows.
-    heated: NodeKey,
+    heated: NodeRowId,
     /// Taken ordinals of texts that occur more than once, as a lower bound, by first birth id.
     taken: HashMap<NodeId, u32>,
     /// Former ids of texts, not tried yet, best last.
@@ -106,7 +106,7 @@ pub(crate) struct Batch<'a> {
 /// All children of one parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum SiblingGroup {
-    Node(NodeKey),
+    Node(NodeRowId),
     File(FileId),
     Nobody,
 }
@@ -137,7 +137,7 @@ impl<'a> Batch<'a> {
         tx: &'a Transaction<'a>,
         message: &str,
         compile_root: &'a str,
-        now: Millis,
+        now: UnixMillis,
     ) -> Result<Batch<'a>, StoreError> {
         const HAS_PAST: &str = "SELECT EXISTS (SELECT 1 FROM diff WHERE old_hash IS NOT NULL)";
         const HAS_TOMBSTONES: &str = "SELECT EXISTS (SELECT 1 FROM tombstone)";
@@ -217,11 +217,11 @@ impl<'a> Batch<'a> {
     fn group_sum(&self, group: SiblingGroup) -> Result<u64, StoreError> {
         let parent = self.parent_name(group)?;
         let states = self.states(group)?;
-        Ok(memory_fingerprint::sum_of_children(parent.as_deref(), &states))
+        Ok(database_state_fingerprint::sum_of_children(parent.as_deref(), &states))
     }
 
     /// Returns one node's present term.
-    fn term_of(&self, key: NodeKey) -> Result<u64, StoreError> {
+    fn term_of(&self, key: NodeRowId) -> Result<u64, StoreError> {
         static NODE: SqlTemplate = SqlTemplate::new(
             "
             SELECT id, file, parent, position, {state}
@@ -243,7 +243,7 @@ impl<'a> Batch<'a> {
         let read = |row: &Row<'_>| {
             let place = NodePlace {
                 file: row.get::<_, Option<i64>>(1)?.map(FileId),
-                parent: row.get::<_, Option<i64>>(2)?.map(NodeKey),
+                parent: row.get::<_, Option<i64>>(2)?.map(NodeRowId),
                 position: row.get(3)?,
             };
             Ok((record::read_state(row, row.get(0)?, 4)?, place))
@@ -257,7 +257,7 @@ impl<'a> Batch<'a> {
             "read the state before",
         )?;
         let parent = self.parent_name(place.into())?;
-        Ok(memory_fingerprint::term_of_node(parent.as_deref(), before.as_deref(), &state))
+        Ok(database_state_fingerprint::term_of_node(parent.as_deref(), before.as_deref(), &state))
     }
 
     fn parent_name(&self, group: SiblingGroup) -> Result<Option<String>, StoreError> {

@@ -26,7 +26,7 @@ use unlinked_log::is_empty_file;
 
 use super::checked_schema::CheckedSchema;
 use super::committed_wal_pages::CommittedWalPageNumbers;
-use super::missing_wal_check::with_suffix;
+use super::missing_wal_at_opening::with_suffix;
 use super::{ErrorContext, StoreError, write_transaction};
 use crate::ingest::scan::{FileIdentity, LockedFiles};
 

@@ -7,7 +7,7 @@
 
 use rusqlite::{Connection, Row, params};
 
-use super::{ErrorContext, NodeKey, PreparedStatements, StoreError, one};
+use super::{ErrorContext, NodeRowId, PreparedStatements, StoreError, one};
 use crate::model::heat::StoredHeat;
 
 /// Nodes that get rows in one transaction as they become cold.
@@ -40,15 +40,15 @@ pub(super) fn memory_clock(conn: &Connection) -> Result<i64, StoreError> {
 }
 
 /// Returns the key up to which all nodes have rows.
-pub(super) fn heat_rows_end(conn: &Connection) -> Result<NodeKey, StoreError> {
+pub(super) fn heat_rows_end(conn: &Connection) -> Result<NodeRowId, StoreError> {
     const HEATED: &str = "SELECT heated FROM memory";
-    one(conn, HEATED).map(NodeKey).doing("read the last row of heat")
+    one(conn, HEATED).map(NodeRowId).doing("read the last row of heat")
 }
 
 /// Returns the heat of a node's row; `None` where it has no row.
 pub(super) fn heat_row_of(
     conn: &Connection,
-    node: NodeKey,
+    node: NodeRowId,
 ) -> Result<Option<StoredHeat>, StoreError> {
     const NOTED: &str = "SELECT temperature, at, pinned FROM heat WHERE node = ?1";
     conn.find(NOTED, [node.0], |row| read_heat(row, 0), "read a temperature")
@@ -59,7 +59,7 @@ pub(super) fn heat_row_of(
 /// `None` when there is no such node.
 pub(super) fn ensure_heat_row(
     conn: &Connection,
-    node: NodeKey,
+    node: NodeRowId,
 ) -> Result<Option<StoredHeat>, StoreError> {
     const GIVE: &str = "
         INSERT INTO heat (node, temperature, at, full_at)

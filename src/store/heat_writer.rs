@@ -19,10 +19,10 @@ pub(crate) use cold_notifications::{ColdNode, ColdNodesOffer};
 use super::auxiliary_connection::AuxiliaryConnection;
 use super::file_identity_check::OpenedFiles;
 use super::{
-    ErrorContext, NodeKey, PreparedStatements, StoreError, WriteAheadLog, Writer, absolute_path,
+    ErrorContext, NodeRowId, PreparedStatements, StoreError, WriteAheadLog, Writer, absolute_path,
     heat_rows, one,
 };
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::heat::{PendingAttendedTime, StoredHeat};
 
 /// Longest wait for a write in progress.
@@ -78,10 +78,10 @@ impl HeatConnection {
 /// One node's share of attention.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct HeatIncrement {
-    pub(crate) node: NodeKey,
+    pub(crate) node: NodeRowId,
     /// The rise of the temperature.
     pub(crate) by: f64,
-    pub(crate) at: Millis,
+    pub(crate) at: UnixMillis,
 }
 
 impl HeatWriter {
@@ -117,7 +117,7 @@ impl HeatWriter {
     pub(crate) fn tick(
         &self,
         elapsed: PendingAttendedTime,
-        now: Millis,
+        now: UnixMillis,
     ) -> Result<bool, StoreError> {
         let mut state = self.lock_checked()?;
         if !unless_busy(advance(state.conn.get()?, elapsed, now))? {
@@ -133,7 +133,7 @@ impl HeatWriter {
     pub(crate) fn settle(
         &self,
         elapsed: PendingAttendedTime,
-        now: Millis,
+        now: UnixMillis,
     ) -> Result<(), StoreError> {
         let mut state = self.lock_checked()?;
         if elapsed.real_ms <= 0 && !state.is_waiting() {
@@ -201,13 +201,13 @@ fn unless_busy(done: Result<(), StoreError>) -> Result<bool, StoreError> {
 fn advance(
     conn: &AuxiliaryConnection,
     elapsed: PendingAttendedTime,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<(), StoreError> {
     const TICKED: &str = "SELECT ticked_at FROM memory";
     const ADVANCE: &str = "UPDATE memory SET attended = ?1, ticked_at = ?2";
     let tx = conn.begin_write("begin to move the memory clock")?;
     let ticked_at = one(&tx, TICKED).doing("read the memory clock")?;
-    let by = elapsed.uncounted_ms(now.since(Millis(ticked_at)));
+    let by = elapsed.uncounted_ms(now.since(UnixMillis(ticked_at)));
     let attended = heat_rows::memory_clock(&tx)?.saturating_add(by);
     tx.execute(ADVANCE, [attended, now.0]).doing("move the memory clock")?;
     tx.commit().doing("commit the memory clock")
@@ -229,10 +229,10 @@ fn work_out(conn: &AuxiliaryConnection) -> Result<usize, StoreError> {
     let limit = i64::try_from(UNKNOWN_MAX).unwrap_or(i64::MAX);
     let read = |row: &Row<'_>| {
         let heat = StoredHeat { temperature: row.get(1)?, at: row.get(2)?, pinned: false };
-        Ok((NodeKey(row.get(0)?), heat))
+        Ok((NodeRowId(row.get(0)?), heat))
     };
     let tx = conn.begin_write("begin to work out temperatures")?;
-    let unknown: Vec<(NodeKey, StoredHeat)> =
+    let unknown: Vec<(NodeRowId, StoredHeat)> =
         tx.rows(UNKNOWN, [limit], read, "find temperatures that moved")?;
     for (node, heat) in &unknown {
         note_full_at(&tx, *node, *heat)?;
@@ -242,7 +242,7 @@ fn work_out(conn: &AuxiliaryConnection) -> Result<usize, StoreError> {
 }
 
 /// Sets a node's `full_at`, by which the index orders nodes.
-fn note_full_at(tx: &Transaction<'_>, node: NodeKey, heat: StoredHeat) -> Result<(), StoreError> {
+fn note_full_at(tx: &Transaction<'_>, node: NodeRowId, heat: StoredHeat) -> Result<(), StoreError> {
     const NOTE: &str = "UPDATE heat SET full_at = ?2 WHERE node = ?1";
     tx.run(NOTE, params![node.0, heat.full_at()], "work out a temperature").map(drop)
 }

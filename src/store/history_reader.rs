@@ -9,7 +9,7 @@ use rusqlite::{Connection, Row, params};
 use super::node_columns::{AttributeValues, SqlTemplate};
 use super::record::read_type;
 use super::{ErrorContext, PreparedStatements, StoreError};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 
 /// A snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) struct Snapshot {
     /// Fingerprint of the whole state.
     pub(crate) cursor_hash: String,
     pub(crate) message: String,
-    pub(crate) created_at: Millis,
+    pub(crate) created_at: UnixMillis,
 }
 
 /// A node's version without its text: everything else that the history keeps of it.
@@ -169,7 +169,7 @@ impl<'a> HistoryReader<'a> {
                 id: row.get(0)?,
                 cursor_hash: row.get(1)?,
                 message: row.get(2)?,
-                created_at: Millis(row.get(3)?),
+                created_at: UnixMillis(row.get(3)?),
             })
         };
         self.conn.find(SNAPSHOT, [id], read, "read a snapshot")

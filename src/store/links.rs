@@ -23,11 +23,11 @@ use stored_file_names::{file_names, name_file, path_of};
 use target_lookup::DatabaseLinkIndex;
 pub(super) use target_lookup::{file_head, ids, name_in_file};
 
-use super::{ErrorContext, FileId, NodeKey, PreparedStatements, StoreError};
+use super::{ErrorContext, FileId, NodeRowId, PreparedStatements, StoreError};
 use crate::ingest::parse::link;
 use crate::ingest::redact::Redactor;
 use crate::model::links::front_matter_names;
-use crate::model::links::name::{self, LinkResolution, NameKey};
+use crate::model::links::name::{self, LinkNameHash, LinkResolution};
 use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::model::links::resolve::{self, Resolver, last_path_segment, without_extension};
 use crate::model::tree::NodeType;
@@ -47,9 +47,9 @@ pub(super) struct DirtyRefs {
     /// The greatest keys before the write; rows with greater ones are new.
     newest: KeyWatermarks,
     /// Names of nodes that were added, removed, changed or moved.
-    names: BTreeSet<NameKey>,
+    names: BTreeSet<LinkNameHash>,
     /// The names of such nodes by their file.
-    inside: BTreeSet<(FileId, NameKey)>,
+    inside: BTreeSet<(FileId, LinkNameHash)>,
     /// Files whose names or first nodes changed.
     files: BTreeSet<FileId>,
     /// Files whose nodes have all moved.
@@ -63,7 +63,7 @@ pub(super) struct DirtyRefs {
 /// The parts of a node that yield its names and references.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinkParseInput<'a> {
-    pub(super) key: NodeKey,
+    pub(super) key: NodeRowId,
     pub(super) file: Option<FileId>,
     pub(super) is_top: bool,
     pub(super) node_type: NodeType,
@@ -81,7 +81,7 @@ impl LinkParseInput<'_> {
 
 /// Returns the key of a node's name, as its row has it.
 pub(crate) fn name(label: &str) -> Option<i64> {
-    (!label.is_empty()).then(|| NameKey::of(label).0)
+    (!label.is_empty()).then(|| LinkNameHash::of(label).0)
 }
 
 impl DirtyRefs {
@@ -119,14 +119,14 @@ impl DirtyRefs {
         (id, name): (&str, Option<i64>),
     ) -> Result<(), StoreError> {
         if link_text.key.0 <= self.newest.node {
-            self.names.insert(NameKey::of_id(id));
+            self.names.insert(LinkNameHash::of_id(id));
             self.stands(link_text);
         } else {
             if link_text.tells_of_file() {
                 self.tells_of(link_text.file);
             }
             if let Some(filter) = &mut self.new_names {
-                let name = name.map(NameKey);
+                let name = name.map(LinkNameHash);
                 filter.wanted_of(conn, link_text.file, (id, name), &mut self.names)?;
             }
         }
@@ -161,7 +161,7 @@ impl DirtyRefs {
     pub(super) fn file_changed(
         &mut self,
         conn: &Connection,
-        key: NodeKey,
+        key: NodeRowId,
     ) -> Result<(), StoreError> {
         const NAMED: &str = "
             SELECT node.name, reference.id
@@ -169,7 +169,7 @@ impl DirtyRefs {
               LEFT JOIN reference ON reference.source = node.key
              WHERE node.key = ?1";
         conn.each(NAMED, [key.0], read_name, "read a node's names", |(name, reference)| {
-            self.names.extend(name.map(NameKey));
+            self.names.extend(name.map(LinkNameHash));
             self.references.extend(reference);
             Ok(())
         })
@@ -177,7 +177,7 @@ impl DirtyRefs {
 
     /// Notes a removed node.
     pub(super) fn node_removed(&mut self, link_text: &LinkParseInput<'_>, id: &str) {
-        self.names.insert(NameKey::of_id(id));
+        self.names.insert(LinkNameHash::of_id(id));
         self.stands(link_text);
     }
 
@@ -200,7 +200,7 @@ impl DirtyRefs {
         self.files.remove(&file);
         self.moved.remove(&file);
         let names = file_names(conn, file)?;
-        self.names.extend(names.iter().map(|it| NameKey::of(it)));
+        self.names.extend(names.iter().map(|it| LinkNameHash::of(it)));
         self.scope(conn, file)
     }
 
@@ -210,7 +210,7 @@ impl DirtyRefs {
     }
 
     fn stands(&mut self, link_text: &LinkParseInput<'_>) {
-        let name = NameKey::of(link_text.label);
+        let name = LinkNameHash::of(link_text.label);
         self.names.insert(name);
         self.inside.extend(link_text.file.map(|file| (file, name)));
         if link_text.tells_of_file() {
@@ -225,7 +225,7 @@ impl DirtyRefs {
     fn add_references(
         &mut self,
         conn: &Connection,
-        source: NodeKey,
+        source: NodeRowId,
         references: &[Reference],
     ) -> Result<(), StoreError> {
         for reference in references {
@@ -240,8 +240,8 @@ impl DirtyRefs {
     /// Adds the names that changed inside a file, qualified by the file's name.
     fn scope(&mut self, conn: &Connection, file: FileId) -> Result<(), StoreError> {
         let Some(path) = path_of(conn, file)? else { return Ok(()) };
-        let file_name = NameKey::of(without_extension(last_path_segment(&path)));
-        let all = (file, NameKey(i64::MIN))..=(file, NameKey(i64::MAX));
+        let file_name = LinkNameHash::of(without_extension(last_path_segment(&path)));
+        let all = (file, LinkNameHash(i64::MIN))..=(file, LinkNameHash(i64::MAX));
         let inside = self.inside.range(all).map(|(_, name)| name.qualified_by(file_name));
         self.names.extend(inside);
         Ok(())
@@ -281,15 +281,15 @@ impl DirtyRefs {
         for file in self.moved.clone() {
             let doing = "list the names in a file";
             conn.each(INSIDE, [file.0], read_name, doing, |(name, reference)| {
-                self.names.extend(name.map(NameKey));
-                self.inside.extend(name.map(|it| (file, NameKey(it))));
+                self.names.extend(name.map(LinkNameHash));
+                self.inside.extend(name.map(|it| (file, LinkNameHash(it))));
                 self.references.extend(reference);
                 Ok::<_, StoreError>(())
             })?;
         }
         for &file in self.files.union(&self.moved) {
             let names = name_file(conn, file)?;
-            self.names.extend(names.iter().map(|it| NameKey::of(it)));
+            self.names.extend(names.iter().map(|it| LinkNameHash::of(it)));
         }
         let files: BTreeSet<FileId> = self.inside.iter().map(|(file, _)| *file).collect();
         for file in files {
@@ -311,9 +311,9 @@ impl DirtyRefs {
 /// Returns the target that a reference in the text of a node would have.
 pub(super) fn resolve_text_target(
     conn: &Connection,
-    source: NodeKey,
+    source: NodeRowId,
     reference: &Reference,
-) -> Result<LinkResolution<NodeKey>, StoreError> {
+) -> Result<LinkResolution<NodeRowId>, StoreError> {
     const FROM: &str = "
         SELECT ifnull(file.root || '/' || file.path, '')
           FROM node
@@ -327,7 +327,7 @@ pub(super) fn resolve_text_target(
 /// Returns the rows of a node equal to `reference`, by their words or by their target.
 pub(super) fn same_references(
     conn: &Connection,
-    source: NodeKey,
+    source: NodeRowId,
     origin: ReferenceOrigin,
     reference: &Reference,
 ) -> Result<Vec<i64>, StoreError> {
@@ -405,7 +405,7 @@ impl ReferenceOrigin {
 /// Adds an unresolved reference, and returns its row id.
 pub(crate) fn insert(
     conn: &Connection,
-    source: NodeKey,
+    source: NodeRowId,
     origin: ReferenceOrigin,
     reference: &Reference,
 ) -> Result<i64, StoreError> {
@@ -432,9 +432,9 @@ fn want(conn: &Connection, id: i64, reference: &Reference) -> Result<(), StoreEr
 }
 
 /// Returns the names by which a reference waits for its target.
-fn wanted_of(conn: &Connection, id: i64) -> Result<BTreeSet<NameKey>, StoreError> {
+fn wanted_of(conn: &Connection, id: i64) -> Result<BTreeSet<LinkNameHash>, StoreError> {
     const WANTED: &str = "SELECT name FROM wanted WHERE reference = ?1";
-    conn.rows(WANTED, [id], |row| row.get(0).map(NameKey), "read the names of a reference")
+    conn.rows(WANTED, [id], |row| row.get(0).map(LinkNameHash), "read the names of a reference")
 }
 
 fn form_name(form: ReferenceForm) -> &'static str {
@@ -468,9 +468,9 @@ pub(crate) fn read_reference(row: &Row<'_>) -> rusqlite::Result<Reference> {
 }
 
 /// Reads `key, node_type, label, content` into the node, its references and its label.
-fn read_text(row: &Row<'_>) -> rusqlite::Result<(NodeKey, Vec<Reference>, String)> {
+fn read_text(row: &Row<'_>) -> rusqlite::Result<(NodeRowId, Vec<Reference>, String)> {
     let node_type: String = row.get(1)?;
     let content = row.get_ref(3)?.as_str()?;
     let node_type = NodeType::parse(&node_type).unwrap_or_default();
-    Ok((NodeKey(row.get(0)?), parsed(node_type, content), row.get(2)?))
+    Ok((NodeRowId(row.get(0)?), parsed(node_type, content), row.get(2)?))
 }

@@ -3,7 +3,7 @@
 use rusqlite::{CachedStatement, ToSql};
 
 use super::node_columns::SqlTemplate;
-use super::record::{NodeData, NodeKey, NodePlace};
+use super::record::{NodeData, NodePlace, NodeRowId};
 
 /// Adds a row, unless its id is taken.
 pub(crate) static INSERT: SqlTemplate = SqlTemplate::new(
@@ -16,7 +16,7 @@ pub(crate) static INSERT: SqlTemplate = SqlTemplate::new(
 /// Holds a row of `node` to be inserted.
 #[derive(Clone, Copy)]
 pub(crate) struct NodeInsertRow<'a> {
-    pub(crate) key: NodeKey,
+    pub(crate) key: NodeRowId,
     pub(crate) id: &'a str,
     pub(crate) place: NodePlace,
     pub(crate) data: &'a NodeData<'a>,

@@ -15,8 +15,8 @@ use rusqlite::{Connection, Row, params};
 use super::node_columns::SqlTemplate;
 use super::record::read_state;
 use super::{PreparedStatements, StoreError};
+use crate::model::database_state_fingerprint::{NodeState, term_of_node};
 use crate::model::identity::ContentHash;
-use crate::model::memory_fingerprint::{NodeState, term_of_node};
 
 /// A family's parent: the parent's id, `ROOT:PATH` for the roots of a file, or `None`.
 type ParentRef = Option<String>;

@@ -5,6 +5,7 @@
 //! memory. Each query is bounded by its arguments: none reads the whole database to answer a
 //! question about a part of it.
 
+mod active_work_leases;
 mod archive_candidates;
 mod browse;
 mod browse_sum_cache;
@@ -22,7 +23,6 @@ mod knowledge;
 mod memory_change_counters;
 mod omitted_subtree_size;
 mod population_state;
-mod process_leases;
 mod read_or_pinned_nodes;
 mod replaced_nodes;
 mod stats;
@@ -75,9 +75,9 @@ use deadline::QueryDeadline;
 
 use super::file_identity_check::OpenedFiles;
 use super::heat_rows::{self, heat_columns};
-use super::record::{FileId, NodeKey, read_id, read_tokens, read_type};
+use super::record::{FileId, NodeRowId, read_id, read_tokens, read_type};
 use super::{ErrorContext, PreparedStatements, StoreError, busy_handler, connection};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::heat::StoredHeat;
 
 /// Largest count or sum that is shown: clients without integers still read it exactly.
@@ -96,10 +96,10 @@ pub(crate) struct Reader {
 /// A node without its text: the fields of one output line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NodeSummary {
-    pub(crate) key: NodeKey,
+    pub(crate) key: NodeRowId,
     /// The anchor.
     pub(crate) id: String,
-    pub(crate) parent: Option<NodeKey>,
+    pub(crate) parent: Option<NodeRowId>,
     /// Order key among the siblings.
     pub(crate) position: i64,
     pub(crate) file: Option<FileId>,
@@ -112,7 +112,7 @@ pub(crate) struct NodeSummary {
     pub(crate) tokens: u32,
     pub(crate) heat: StoredHeat,
     /// When its text last changed, where that was requested ([`Reader::date_nodes`]).
-    pub(crate) changed_at: Option<Millis>,
+    pub(crate) changed_at: Option<UnixMillis>,
     /// The reason why searches leave it out, or have it behind what replaced it, where that was
     /// requested ([`Reader::mark_left_out`]).
     pub(crate) left_out_as: Option<&'static str>,
@@ -218,7 +218,7 @@ impl Reader {
     }
 
     /// Returns the nodes of keys, in no particular order; skips keys without a node.
-    pub(crate) fn heads(&self, keys: &[NodeKey]) -> Result<Vec<NodeSummary>, StoreError> {
+    pub(crate) fn heads(&self, keys: &[NodeRowId]) -> Result<Vec<NodeSummary>, StoreError> {
         const HEADS: &str = heads!(
             "",
             "
@@ -241,12 +241,12 @@ impl Reader {
             " FROM json_each(?1) AS wanted"
         );
         let mut nodes: Vec<&mut NodeSummary> = nodes.into_iter().collect();
-        let keys: Vec<NodeKey> = nodes.iter().map(|it| it.key).collect();
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?));
+        let keys: Vec<NodeRowId> = nodes.iter().map(|it| it.key).collect();
+        let read = |row: &Row<'_>| Ok((NodeRowId(row.get(0)?), row.get(1)?));
         let rows = self.all(TIMES, [list(&keys)], read).doing("read times of changes")?;
-        let times: HashMap<NodeKey, Option<i64>> = rows.into_iter().collect();
+        let times: HashMap<NodeRowId, Option<i64>> = rows.into_iter().collect();
         for node in &mut nodes {
-            node.changed_at = times.get(&node.key).copied().flatten().map(Millis);
+            node.changed_at = times.get(&node.key).copied().flatten().map(UnixMillis);
         }
         Ok(())
     }
@@ -254,14 +254,14 @@ impl Reader {
     /// Returns the texts of nodes.
     pub(crate) fn contents(
         &self,
-        keys: &[NodeKey],
-    ) -> Result<HashMap<NodeKey, String>, StoreError> {
+        keys: &[NodeRowId],
+    ) -> Result<HashMap<NodeRowId, String>, StoreError> {
         const CONTENTS: &str = "
             SELECT n.key, n.content
               FROM json_each(?1) AS wanted
               JOIN node AS n ON n.key = wanted.value";
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?));
-        let rows: Vec<(NodeKey, String)> =
+        let read = |row: &Row<'_>| Ok((NodeRowId(row.get(0)?), row.get(1)?));
+        let rows: Vec<(NodeRowId, String)> =
             self.all(CONTENTS, [list(keys)], read).doing("read texts")?;
         Ok(rows.into_iter().collect())
     }
@@ -310,7 +310,7 @@ impl Reader {
     /// Returns the first children of a node, in document order.
     pub(crate) fn children(
         &self,
-        of: NodeKey,
+        of: NodeRowId,
         archived: ArchivedVisibility,
         n_max: usize,
     ) -> Result<Vec<NodeSummary>, StoreError> {
@@ -333,7 +333,11 @@ impl Reader {
     }
 
     /// Returns the nearest `n` ancestors of a node, its parent first.
-    pub(crate) fn ancestors(&self, of: NodeKey, n: usize) -> Result<Vec<NodeSummary>, StoreError> {
+    pub(crate) fn ancestors(
+        &self,
+        of: NodeRowId,
+        n: usize,
+    ) -> Result<Vec<NodeSummary>, StoreError> {
         const ANCESTORS: &str = heads!(
             "
             WITH RECURSIVE above (key, distance) AS (
@@ -361,7 +365,7 @@ impl Reader {
     /// A cross join keeps the order of the tables: SQLite would rather scan all nodes.
     pub(crate) fn descendants(
         &self,
-        of: NodeKey,
+        of: NodeRowId,
         depth: u32,
         n_max: usize,
     ) -> Result<Vec<NodeSummary>, StoreError> {
@@ -436,9 +440,9 @@ impl Reader {
     fn read_head(&self, row: &Row<'_>) -> rusqlite::Result<NodeSummary> {
         let id = read_id(row, 1)?;
         Ok(NodeSummary {
-            key: NodeKey(row.get(0)?),
+            key: NodeRowId(row.get(0)?),
             id: if self.mark.is_empty() { id } else { format!("{}{id}", self.mark) },
-            parent: row.get::<_, Option<i64>>(2)?.map(NodeKey),
+            parent: row.get::<_, Option<i64>>(2)?.map(NodeRowId),
             position: row.get(3)?,
             file: row.get::<_, Option<i64>>(4)?.map(FileId),
             path: row.get(5)?,
@@ -467,7 +471,7 @@ impl Reader {
 }
 
 /// Returns keys as a JSON array for SQLite to join with.
-fn list(keys: &[NodeKey]) -> Value {
+fn list(keys: &[NodeRowId]) -> Value {
     let keys: Vec<String> = keys.iter().map(|it| it.0.to_string()).collect();
     Value::Text(format!("[{}]", keys.join(",")))
 }

@@ -10,9 +10,9 @@ use super::StoreError;
 use super::node_columns::{
     AttributeValue, AttributeValues, FingerprintUse, LEVEL, NodeColumn, attributes, columns,
 };
+use crate::model::database_state_fingerprint::NodeState;
 use crate::model::file_stat::FileStat;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::memory_fingerprint::NodeState;
 use crate::model::tree::{ContentFormat, Node, NodeType};
 use crate::text::supplementary_index_terms::index_terms;
 
@@ -21,7 +21,7 @@ const TEXT_TOKENS_MAX: u32 = 512 * 1024 * 1024;
 
 /// A node's internal key, which never leaves the process; others use the [`NodeId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct NodeKey(pub(crate) i64);
+pub(crate) struct NodeRowId(pub(crate) i64);
 
 /// A source file's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,7 +75,7 @@ impl FileRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NodePlace {
     pub(crate) file: Option<FileId>,
-    pub(crate) parent: Option<NodeKey>,
+    pub(crate) parent: Option<NodeRowId>,
     /// Order key among the siblings.
     pub(crate) position: i64,
 }
@@ -83,7 +83,7 @@ pub(crate) struct NodePlace {
 /// Holds a row of `node`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NodeRecord {
-    pub(crate) key: NodeKey,
+    pub(crate) key: NodeRowId,
     pub(crate) id: NodeId,
     pub(crate) place: NodePlace,
     pub(crate) node_type: NodeType,
@@ -173,11 +173,11 @@ impl NodeRecord {
             }));
         };
         Ok(Ok(NodeRecord {
-            key: NodeKey(row.get(0)?),
+            key: NodeRowId(row.get(0)?),
             id: node_id,
             place: NodePlace {
                 file: row.get::<_, Option<i64>>(2)?.map(FileId),
-                parent: row.get::<_, Option<i64>>(3)?.map(NodeKey),
+                parent: row.get::<_, Option<i64>>(3)?.map(NodeRowId),
                 position: row.get(4)?,
             },
             node_type,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rusqlite::Connection;
 
 use super::*;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
@@ -119,7 +119,7 @@ fn a_write_that_changes_nothing_makes_no_snapshot() {
     let (_dir, path) = folder();
     let writer = Writer::open(&path, IfMissing::Create).unwrap();
     let body = |batch: &mut Batch<'_>| batch.root("/notes");
-    let (_, commit) = writer.write("m", "", Millis(0), body).unwrap();
+    let (_, commit) = writer.write("m", "", UnixMillis(0), body).unwrap();
     assert_eq!(commit.snapshot, None);
 }
 
@@ -131,9 +131,9 @@ fn an_error_or_a_panic_leaves_no_trace() {
         batch.root("/notes")?;
         Err(StoreError::Corrupt { what: "as planned".to_owned() })
     };
-    assert!(writer.write("m", "", Millis(0), failing).is_err());
+    assert!(writer.write("m", "", UnixMillis(0), failing).is_err());
     let panicking = std::panic::AssertUnwindSafe(|| {
-        writer.write("m", "", Millis(0), |batch| -> Result<(), StoreError> {
+        writer.write("m", "", UnixMillis(0), |batch| -> Result<(), StoreError> {
             batch.root("/notes")?;
             panic!("as planned")
         })

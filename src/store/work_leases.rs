@@ -16,7 +16,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::auxiliary_connection::AuxiliaryConnection;
 use super::file_identity_check::OpenedFiles;
 use super::{ErrorContext, StoreError};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 
 /// Time after its last renewal during which a holder counts as alive.
 pub(crate) const LEASE_MS: i64 = 90_000;
@@ -74,7 +74,7 @@ impl LeaseClient {
         &self,
         name: &str,
         claim: ClaimableLeases,
-        now: Millis,
+        now: UnixMillis,
     ) -> Result<bool, StoreError> {
         match self.try_take(name, claim, now) {
             Err(error) if error.is_busy() => Ok(false),
@@ -102,7 +102,7 @@ impl LeaseClient {
         &self,
         name: &str,
         claim: ClaimableLeases,
-        now: Millis,
+        now: UnixMillis,
     ) -> Result<bool, StoreError> {
         const TAKE: &str = "
             INSERT INTO lease (name, holder, expires_at)
@@ -131,7 +131,7 @@ impl LeaseClient {
         conn: &Connection,
         name: &str,
         claim: ClaimableLeases,
-        now: Millis,
+        now: UnixMillis,
     ) -> Result<LeaseState, StoreError> {
         const LEASE: &str = "SELECT holder, expires_at FROM lease WHERE name = ?1";
         let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));

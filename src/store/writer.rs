@@ -15,17 +15,17 @@ use super::commit_outcome::commit;
 use super::file_identity_check::OpenedFiles;
 #[cfg(feature = "shared")]
 use super::portable_root_names;
-use super::replica_mark::refuse_replica;
+use super::replica_write_guard::refuse_replica;
 #[cfg(feature = "shared")]
 use super::replication::{
     self, LogPosition, LogTransaction, PortableRootNameFn, Sequencer, WriterReplication,
 };
-use super::write_waiters::WriteWaitAnnouncement;
+use super::write_wait_announcement::WriteWaitAnnouncement;
 use super::{
     Batch, ChangedNodeCounts, ErrorContext, FileId, FileRow, IfMissing, Root, RootId, StoreError,
     WriteAheadLog, busy_handler, connection, source_files,
 };
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::identity::ContentHash;
 
 /// Pauses between two writes of a compile while others still wait.
@@ -155,7 +155,7 @@ impl Writer {
         &self,
         message: &str,
         compile_root: &str,
-        now: Millis,
+        now: UnixMillis,
         body: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
     ) -> Result<(T, CommitReport), E> {
         let conn = self.lock();
@@ -355,7 +355,7 @@ impl Writer {
     pub(crate) fn write_securely<T, E: From<StoreError>>(
         &self,
         message: &str,
-        now: Millis,
+        now: UnixMillis,
         body: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
     ) -> Result<(T, CommitReport), E> {
         let set = |on: bool| {

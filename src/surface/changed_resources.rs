@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::memory::typed::{CollectionName, CustomView};
 use crate::memory::{Error, ReadOnlyMemory};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::store::StoreError;
 use crate::store::reader::{MemoryChangeCounters, Reader};
 
@@ -58,7 +58,7 @@ struct LastSeenState {
 
 impl LastSeenState {
     /// Looks for the first time.
-    fn new(reader: &Reader, now: Millis) -> Result<LastSeenState, StoreError> {
+    fn new(reader: &Reader, now: UnixMillis) -> Result<LastSeenState, StoreError> {
         let mut collections = [0; CollectionName::ALL.len()];
         for (of, digest) in CollectionName::ALL.into_iter().zip(&mut collections) {
             *digest = of.digest(reader, now)?;
@@ -71,7 +71,7 @@ impl LastSeenState {
     }
 
     /// Looks again, and returns the resources that show something else than before.
-    fn update(&mut self, reader: &Reader, now: Millis) -> Result<Vec<ChangedUri>, StoreError> {
+    fn update(&mut self, reader: &Reader, now: UnixMillis) -> Result<Vec<ChangedUri>, StoreError> {
         let before = std::mem::replace(&mut self.counters, reader.change_counters()?);
         let mut changed: Vec<ChangedUri> = changed(reader, &before, &self.counters)?
             .into_iter()

@@ -16,7 +16,7 @@ use crate::mcp::{RestReply, RestReplyBody, RestRequest};
 use crate::memory::knowledge::{LIST_DEFAULT, LIST_MAX, RecordPageRequest};
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Memory, ReadOnlyMemory};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::settings::config::KnowledgeSettings;
 use crate::text;
 
@@ -308,7 +308,7 @@ fn set(filter: &mut RecordPageRequest, name: &str, value: &str) -> Result<(), Me
         let number = value.parse().ok().filter(|it| (min..=max).contains(it));
         number.ok_or_else(|| refuse(format!("it must be a whole number from {min} to {max}")))
     };
-    let day = |read: fn(&str) -> Option<Millis>| {
+    let day = |read: fn(&str) -> Option<UnixMillis>| {
         read(value).map(Some).ok_or_else(|| refuse("it must be a day or a time".to_owned()))
     };
     match name {
@@ -317,8 +317,8 @@ fn set(filter: &mut RecordPageRequest, name: &str, value: &str) -> Result<(), Me
         "search" => filter.search = Some(value.to_owned()),
         "topic" => filter.topic = Some(value.to_owned()),
         "type" => filter.kind = Some(value.to_owned()),
-        "start_date" => filter.from = day(Millis::parse_rfc3339)?,
-        "end_date" => filter.to = day(Millis::parse_rfc3339_end)?,
+        "start_date" => filter.from = day(UnixMillis::parse_rfc3339)?,
+        "end_date" => filter.to = day(UnixMillis::parse_rfc3339_end)?,
         "consolidated" => {
             filter.is_consolidated = match value {
                 "true" => Some(true),

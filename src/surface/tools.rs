@@ -14,7 +14,7 @@ use std::fmt;
 
 use super::{ToolRunner, confirmation, prompts};
 use crate::mcp::{ArgSpec, Prompt, Tool, ToolEffect};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::model::links::reference::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::model::tree::NodeType;
@@ -380,8 +380,8 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             ArgSpec::texts("tags", "All of them", 0, usize::MAX),
             ArgSpec::choice("status", "", STATUSES),
             ArgSpec::choice("importance", "", IMPORTANCES),
-            ArgSpec::time("since", "", Millis::parse_rfc3339),
-            ArgSpec::time("until", "", Millis::parse_rfc3339_end),
+            ArgSpec::time("since", "", UnixMillis::parse_rfc3339),
+            ArgSpec::time("until", "", UnixMillis::parse_rfc3339_end),
             ARCHIVED,
             DATES,
             LIMIT,

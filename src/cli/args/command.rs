@@ -10,7 +10,7 @@ use super::knowledge_args::KnowledgeArgs;
 use crate::cli::safety_backup::BackupChoice;
 use crate::ingest::foreign::ImportableProgram;
 use crate::memory::dry_run::WriteOrDryRun;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::settings::config::Transport;
 use crate::surface::ToolSelection;
 
@@ -156,8 +156,8 @@ pub(crate) struct SearchArgs {
     pub(crate) tags: Vec<String>,
     pub(crate) status: Option<String>,
     pub(crate) importance: Option<String>,
-    pub(crate) since: Option<Millis>,
-    pub(crate) until: Option<Millis>,
+    pub(crate) since: Option<UnixMillis>,
+    pub(crate) until: Option<UnixMillis>,
     pub(crate) is_archived: bool,
     pub(crate) has_dates: bool,
     /// Whether a replica first follows its log to the end.

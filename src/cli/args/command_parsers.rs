@@ -19,7 +19,7 @@ use super::{CommandSpec, UsageError};
 use crate::cli::safety_backup::BackupChoice;
 use crate::ingest::foreign::{FOREIGN_SOURCES, ImportableProgram};
 use crate::memory::dry_run::WriteOrDryRun;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::kind_specs::knowledge::EPISODE_KINDS;
 
 pub(super) type ParsedCommand = Result<Command, UsageError>;
@@ -131,11 +131,12 @@ pub(super) fn search(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand 
             Long("status") => args.status = Some(parser.value()?.string()?),
             Long("importance") => args.importance = Some(parser.value()?.string()?),
             Long("since") => {
-                args.since = Some(parse_time("since", &parser.value()?, Millis::parse_rfc3339)?);
+                args.since =
+                    Some(parse_time("since", &parser.value()?, UnixMillis::parse_rfc3339)?);
             }
             Long("until") => {
                 args.until =
-                    Some(parse_time("until", &parser.value()?, Millis::parse_rfc3339_end)?);
+                    Some(parse_time("until", &parser.value()?, UnixMillis::parse_rfc3339_end)?);
             }
             Long("archived") => args.is_archived = true,
             Long("dates") => args.has_dates = true,

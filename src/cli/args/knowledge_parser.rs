@@ -13,7 +13,7 @@ use super::knowledge_args::{KnowledgeArgs, KnowledgeCommand, KnowledgeTextSource
 
 /// The form of a flag's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum FlagForm {
+enum FlagValueType {
     Text,
     Number,
     Switch,
@@ -26,10 +26,10 @@ type CommandRow = (
     &'static str,
     KnowledgeCommand,
     Option<&'static str>,
-    &'static [(&'static str, &'static str, FlagForm)],
+    &'static [(&'static str, &'static str, FlagValueType)],
 );
 
-use FlagForm::{Number, Switch, Text, Texts};
+use FlagValueType::{Number, Switch, Text, Texts};
 
 /// Every command, with its flags: the name, the argument, the form.
 const KNOWLEDGE_COMMANDS: &[CommandRow] = &[
@@ -152,7 +152,7 @@ pub(super) fn parse(name: &str, parser: &mut Parser, mut db: Option<PathBuf>) ->
 fn take(
     parser: &mut Parser,
     arguments: &mut Map<String, Json>,
-    (flag, key, form): (&str, &str, FlagForm),
+    (flag, key, form): (&str, &str, FlagValueType),
 ) -> Result<(), UsageError> {
     let mut text = || -> Result<String, UsageError> { Ok(parser.value()?.string()?) };
     match form {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::UsageError;
 use super::client_and_scope::{CLIENTS, Client, ProjectOrUser};
 use super::command::{ColorWhen, SharedSpaceFlags, Shell};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::settings::config::{Transport, positive_duration};
 use crate::surface::ToolSelection;
 use crate::text::suggest::suggest;
@@ -30,8 +30,8 @@ pub(super) fn parse_interval(flag: &str, value: OsString) -> Result<Duration, Us
 pub(super) fn parse_time(
     flag: &str,
     value: &OsString,
-    read: fn(&str) -> Option<Millis>,
-) -> Result<Millis, UsageError> {
+    read: fn(&str) -> Option<UnixMillis>,
+) -> Result<UnixMillis, UsageError> {
     let typed = value.to_string_lossy();
     read(&typed).ok_or_else(|| {
         UsageError(format!(

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::text;
 
 /// Bytes of the log.
@@ -21,12 +21,12 @@ const LINE_CHARS_MAX: usize = 500;
 /// The log, if there is a place for it.
 pub(super) struct HookLog {
     path: Option<PathBuf>,
-    now: Millis,
+    now: UnixMillis,
 }
 
 impl HookLog {
     /// Returns the log below the state folder.
-    pub(super) fn new(state: Option<&Path>, now: Millis) -> HookLog {
+    pub(super) fn new(state: Option<&Path>, now: UnixMillis) -> HookLog {
         HookLog { path: state.map(|it| it.join("hook.log")), now }
     }
 

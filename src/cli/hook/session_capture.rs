@@ -10,7 +10,7 @@ use crate::cli::variable;
 use crate::ingest::conversation::Conversation;
 use crate::ingest::scan;
 use crate::memory::session_note::SessionNoteRequest;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 
 /// Bytes that are read of a transcript: its beginning and its end.
 const HEAD_BYTES_MAX: u64 = 256 * 1024;
@@ -29,13 +29,13 @@ const LATE_PAUSES: u32 = 25;
 
 impl HookCall {
     /// Writes or updates the note of the session.
-    pub(super) fn capture(&self, now: Millis) -> Result<(), String> {
+    pub(super) fn capture(&self, now: UnixMillis) -> Result<(), String> {
         let session = self.input.session();
         if session.is_empty() {
             return Err("the session has no id and no transcript".to_owned());
         }
         let mut state = self.states.session(session);
-        let is_recent = state.noted_at.is_some_and(|it| now.since(Millis(it)) < FREQUENT_MS);
+        let is_recent = state.noted_at.is_some_and(|it| now.since(UnixMillis(it)) < FREQUENT_MS);
         if is_recent && FREQUENT_EVENTS.contains(&self.input.event_name()) {
             return Ok(());
         }

@@ -6,14 +6,14 @@ use super::because;
 use crate::cli::args::KnowledgeArgs;
 use crate::cli::memory_place::known_database;
 use crate::cli::tool_advice_rewording::with_commands;
-use crate::cli::{CommandContext, CommandError, CommandOutcome, typed_memory_output};
+use crate::cli::{CommandError, CommandOutcome, CommandStreamsAndClock, typed_memory_output};
 use crate::memory::knowledge::ConsolidateRequest;
 use crate::providers::wait_out;
 use crate::store::IfMissing;
 
 pub(super) fn run(
     args: KnowledgeArgs,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let KnowledgeArgs { mut arguments, db, is_json, .. } = args;
     let is_by_hand = arguments.shift_remove("worksheet").is_some();
@@ -51,7 +51,7 @@ pub(super) fn run(
 fn show_sheet(
     sheet: &Value,
     is_json: bool,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let note = sheet["note"].as_str().filter(|_| !is_json);
     match note {
@@ -64,7 +64,7 @@ fn show_sheet(
 fn tell(
     report: &Value,
     is_json: bool,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<(), CommandError> {
     if is_json {
         return context.say(format_args!("{report}\n"));

@@ -17,7 +17,7 @@ use crate::cli::{CommandError, absolute};
 const PROGRAM: &str = "remindb";
 
 /// A connection, and what to say about it.
-pub(super) struct ConnectionPlan {
+pub(super) struct ServerAndHookPlan {
     pub(super) connection: ServerConnection,
     /// The command of hooks; `None` for a server that listens elsewhere.
     pub(super) hook: Option<HookCommand>,
@@ -37,7 +37,7 @@ pub(super) struct ConnectionPlanRequest<'a> {
 }
 
 /// Returns the connection for a setup.
-pub(super) fn launch(job: ConnectionPlanRequest<'_>) -> Result<ConnectionPlan, CommandError> {
+pub(super) fn launch(job: ConnectionPlanRequest<'_>) -> Result<ServerAndHookPlan, CommandError> {
     if let Some(url) = &job.args.http {
         return http(job, url);
     }
@@ -64,10 +64,10 @@ pub(super) fn launch(job: ConnectionPlanRequest<'_>) -> Result<ConnectionPlan, C
     let db = words.iter().position(|it| it == "--db").and_then(|at| words.get(at + 1)).cloned();
     let hook = Some(HookCommand { program: program.clone(), db });
     let connection = ServerConnection::Command { program, args: words };
-    Ok(ConnectionPlan { connection, hook, memory: Some(memory), notes })
+    Ok(ServerAndHookPlan { connection, hook, memory: Some(memory), notes })
 }
 
-fn http(job: ConnectionPlanRequest<'_>, url: &str) -> Result<ConnectionPlan, CommandError> {
+fn http(job: ConnectionPlanRequest<'_>, url: &str) -> Result<ServerAndHookPlan, CommandError> {
     let is_address = ["http://", "https://"].iter().any(|it| url.starts_with(it));
     if !is_address {
         let what =
@@ -85,7 +85,7 @@ fn http(job: ConnectionPlanRequest<'_>, url: &str) -> Result<ConnectionPlan, Com
         (None, None) => None,
     };
     let connection = ServerConnection::Http { url: url.to_owned(), token };
-    Ok(ConnectionPlan { connection, hook: None, memory: None, notes: Vec::new() })
+    Ok(ServerAndHookPlan { connection, hook: None, memory: None, notes: Vec::new() })
 }
 
 /// The arguments of the server, in the making.

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::client_hooks::{self, HookCommand, HookPlacement, HookTrustFile};
-use super::connection_plan::{ConnectionPlan, ConnectionPlanRequest, launch};
+use super::connection_plan::{ConnectionPlanRequest, ServerAndHookPlan, launch};
 use super::file_edits::{self, CurrentFile, NewFileMode};
 use super::manifest::{LoadedManifest, PriorCopy, SetupRecord, WrittenFile, remove_folders};
-use super::plan::{self, EarlierFileRecord, FileStep, SettingsAddition};
-use super::report::{SetupReport, StepResult};
+use super::plan::{self, EarlierFileRecord, EntryAndGrantsToAdd, FileStep};
+use super::report::{FileStepWithBackup, SetupReport};
 use super::server_connection::{
     GrantsWithFile, ServerConnection, TokenSource, ToolsByPermission, server_name,
 };
@@ -16,7 +16,7 @@ use super::server_entry_and_grants::Grant;
 use super::supported_clients::ClientPaths;
 use super::{SKILLS, UserFolders, scope_of};
 use crate::cli::args::{Client, ProjectOrUser, SetupArgs};
-use crate::cli::{CommandContext, CommandError};
+use crate::cli::{CommandError, CommandStreamsAndClock};
 use crate::ingest::scan::OWN_FOLDER;
 use crate::mcp::Tool;
 use crate::query::OutputFormat;
@@ -42,7 +42,7 @@ impl<'a> SetupJob<'a> {
         args: &'a SetupArgs,
         client: Client,
         home: &'a UserFolders,
-        context: &CommandContext<'_>,
+        context: &CommandStreamsAndClock<'_>,
     ) -> Result<SetupJob<'a>, CommandError> {
         let scope = scope_of(args, client);
         let Some(places) = client.places(scope) else {
@@ -67,7 +67,7 @@ impl<'a> SetupJob<'a> {
             grants.clear();
         }
         let is_allowed = !grants.is_empty();
-        let ConnectionPlan { connection, hook, memory, mut notes } =
+        let ServerAndHookPlan { connection, hook, memory, mut notes } =
             launch(ConnectionPlanRequest {
                 args: self.args,
                 client: self.client,
@@ -92,7 +92,9 @@ impl<'a> SetupJob<'a> {
         let is_real = !self.args.is_dry_run && steps.iter().any(FileStep::is_change);
         let done = match is_real {
             true => self.write(steps, memory.as_deref(), access)?,
-            false => steps.into_iter().map(|step| StepResult { step, copy: None }).collect(),
+            false => {
+                steps.into_iter().map(|step| FileStepWithBackup { step, copy: None }).collect()
+            }
         };
         let mut report = SetupReport::new(self.args, self.client, self.scope, done);
         report.tools = is_allowed.then_some(tools);
@@ -148,7 +150,7 @@ impl<'a> SetupJob<'a> {
             // A file without an addition before or after is not needed.
             if entry.is_some() || !grants.is_empty() || known_of_it.is_some() {
                 let notation = client_hooks::notation(client, &found.path);
-                let wanted = SettingsAddition { entry, grants };
+                let wanted = EntryAndGrantsToAdd { entry, grants };
                 steps.push(plan::add(found, notation, &wanted, known_of_it)?);
             }
         }
@@ -245,9 +247,9 @@ impl<'a> SetupJob<'a> {
         steps: Vec<FileStep>,
         memory: Option<&Path>,
         access: NewFileMode,
-    ) -> Result<Vec<StepResult>, CommandError> {
+    ) -> Result<Vec<FileStepWithBackup>, CommandError> {
         let mut made = CreatedPaths::default();
-        let mut done: Vec<StepResult> = Vec::new();
+        let mut done: Vec<FileStepWithBackup> = Vec::new();
         let prepared = made.prepare(steps, memory, &self.stamp, &mut done).and_then(|()| {
             self.note(&made, &done);
             self.loaded.manifest.share(&self.setup.files);
@@ -266,7 +268,7 @@ impl<'a> SetupJob<'a> {
     }
 
     /// Records this setup in the manifest.
-    fn note(&mut self, made: &CreatedPaths, done: &[StepResult]) {
+    fn note(&mut self, made: &CreatedPaths, done: &[FileStepWithBackup]) {
         let known = self.loaded.manifest.like(&self.setup).cloned();
         let (files, folders) = known.map_or_else(Default::default, |it| (it.files, it.folders));
         let is_elsewhere = |it: &WrittenFile| done.iter().all(|done| done.step.path != it.path);
@@ -293,7 +295,7 @@ impl<'a> SetupJob<'a> {
                 let notation = client_hooks::notation(self.client, &found.path);
                 plan::remove(found, notation, &known.name, record)?
             };
-            done.push(StepResult { step, copy: None });
+            done.push(FileStepWithBackup { step, copy: None });
         }
         if !self.args.is_dry_run {
             self.undo(known, &mut done)?;
@@ -302,7 +304,11 @@ impl<'a> SetupJob<'a> {
     }
 
     /// Makes the changes that a removal planned.
-    fn undo(&mut self, known: SetupRecord, done: &mut [StepResult]) -> Result<(), CommandError> {
+    fn undo(
+        &mut self,
+        known: SetupRecord,
+        done: &mut [FileStepWithBackup],
+    ) -> Result<(), CommandError> {
         for it in done.iter_mut() {
             if let (true, Some(old)) = (it.step.needs_copy, &it.step.old) {
                 it.copy = Some(file_edits::copy(&it.step.path, old, &self.stamp)?);
@@ -354,7 +360,7 @@ impl CreatedPaths {
         steps: Vec<FileStep>,
         memory: Option<&Path>,
         stamp: &str,
-        done: &mut Vec<StepResult>,
+        done: &mut Vec<FileStepWithBackup>,
     ) -> Result<(), CommandError> {
         let folders = steps.iter().filter(|it| it.is_change()).filter_map(|it| it.path.parent());
         for folder in folders {
@@ -379,7 +385,7 @@ impl CreatedPaths {
                 }
                 copy = Some(path);
             }
-            done.push(StepResult { step, copy });
+            done.push(FileStepWithBackup { step, copy });
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use super::supported_clients::ClientPaths;
 use super::{UserFolders, client_hooks, file_edits};
 use crate::cli::args::{CLIENTS, Client, ProjectOrUser, SetupArgs};
 use crate::cli::memory_place::MemoryLookupFolders;
-use crate::cli::{CommandContext, CommandError, CommandOutcome};
+use crate::cli::{CommandError, CommandOutcome, CommandStreamsAndClock};
 use crate::text::line_number_at;
 
 /// The state of a client in one scope.
@@ -36,7 +36,7 @@ struct ClientStatus {
 pub(super) fn run(
     args: &SetupArgs,
     home: &UserFolders,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let around = MemoryLookupFolders::of_process()?;
     let mut all = Vec::new();

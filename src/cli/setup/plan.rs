@@ -46,7 +46,7 @@ impl FileStep {
 }
 
 /// The content to add to a settings file.
-pub(super) struct SettingsAddition<'a> {
+pub(super) struct EntryAndGrantsToAdd<'a> {
     /// The server, if it belongs there.
     pub(super) entry: Option<&'a ServerEntry>,
     pub(super) grants: &'a [Grant],
@@ -87,7 +87,7 @@ impl SettingsEditUndo {
 pub(super) fn add(
     found: CurrentFile,
     notation: SettingsFormat,
-    wanted: &SettingsAddition<'_>,
+    wanted: &EntryAndGrantsToAdd<'_>,
     known: Option<EarlierFileRecord<'_>>,
 ) -> Result<FileStep, CommandError> {
     let old = found.text.as_deref().unwrap_or_default();
@@ -102,7 +102,7 @@ pub(super) fn add(
 fn edit(
     old: &str,
     notation: SettingsFormat,
-    wanted: &SettingsAddition<'_>,
+    wanted: &EntryAndGrantsToAdd<'_>,
     known: Option<EarlierFileRecord<'_>>,
 ) -> Result<(String, SettingsEditUndo), EditRefusal> {
     let given = known.map_or(&[][..], |it| &it.record.grants);

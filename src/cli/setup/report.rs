@@ -9,7 +9,7 @@ use super::plan::FileStep;
 use super::server_connection::ToolsByPermission;
 use crate::cli::args::{self, Client, ProjectOrUser};
 use crate::cli::color::{PaintedText, TextRole};
-use crate::cli::{CommandContext, CommandError, CommandOutcome};
+use crate::cli::{CommandError, CommandOutcome, CommandStreamsAndClock};
 use crate::query::unified_diff::unified_hunks;
 use crate::text;
 
@@ -17,7 +17,7 @@ use crate::text;
 const LINE_CHARS_MAX: usize = 200;
 
 /// A step that was taken, or would be.
-pub(super) struct StepResult {
+pub(super) struct FileStepWithBackup {
     pub(super) step: FileStep,
     /// The copy of the former content.
     pub(super) copy: Option<PathBuf>,
@@ -28,7 +28,7 @@ pub(super) struct SetupReport<'a> {
     args: &'a args::SetupArgs,
     client: Client,
     scope: ProjectOrUser,
-    done: Vec<StepResult>,
+    done: Vec<FileStepWithBackup>,
     /// The tools allowed without asking, and the others; `None` without permissions.
     pub(super) tools: Option<ToolsByPermission>,
     pub(super) memory: Option<PathBuf>,
@@ -47,7 +47,7 @@ impl<'a> SetupReport<'a> {
         args: &'a args::SetupArgs,
         client: Client,
         scope: ProjectOrUser,
-        done: Vec<StepResult>,
+        done: Vec<FileStepWithBackup>,
     ) -> SetupReport<'a> {
         let (tools, memory, notes, advice) = (None, None, Vec::new(), None);
         SetupReport {
@@ -71,7 +71,10 @@ impl<'a> SetupReport<'a> {
         }
     }
 
-    pub(super) fn print(&self, context: &mut CommandContext<'_>) -> Result<(), CommandError> {
+    pub(super) fn print(
+        &self,
+        context: &mut CommandStreamsAndClock<'_>,
+    ) -> Result<(), CommandError> {
         if self.args.is_json {
             return context.say_json(&self.as_json());
         }
@@ -93,7 +96,11 @@ impl<'a> SetupReport<'a> {
         text
     }
 
-    fn push_step(&self, StepResult { step, copy }: &StepResult, text: &mut PaintedText) {
+    fn push_step(
+        &self,
+        FileStepWithBackup { step, copy }: &FileStepWithBackup,
+        text: &mut PaintedText,
+    ) {
         let (verb, planned) = verbs(step);
         let path = step.path.display();
         if self.args.is_dry_run && step.is_change() {
@@ -196,7 +203,7 @@ impl<'a> SetupReport<'a> {
         json
     }
 
-    fn file_as_json(&self, StepResult { step, copy }: &StepResult) -> Value {
+    fn file_as_json(&self, FileStepWithBackup { step, copy }: &FileStepWithBackup) -> Value {
         let mut file = json!({
             "path": step.path.to_string_lossy(),
             "action": verbs(step).0,

@@ -7,14 +7,14 @@ use super::FollowerTask;
 use super::root_names::RootNames;
 use crate::cli::args::SharedSpaceFlags;
 use crate::cli::unique_process_name::process_name;
-use crate::cli::{CommandContext, CommandError, absolute, variable};
+use crate::cli::{CommandError, CommandStreamsAndClock, absolute, variable};
 use crate::memory::Memory;
 use crate::server::postgres::follower::run_follower;
 use crate::server::postgres::{
     LatestReplicaStatus, PasswordSources, PasswordWithOrigin, PostgresSequencer, SpaceUrl,
 };
 use crate::server::server_facts::ReplicaStatusFn;
-use crate::store::missing_wal_check::with_suffix;
+use crate::store::missing_wal_at_opening::with_suffix;
 use crate::store::replication::{Replica, Sequencer, join_space, replica_of, set_space_url};
 use crate::store::{IfMissing, SharedError, StoreError, Writer, connection};
 
@@ -31,7 +31,7 @@ impl OpenSpace {
     pub(in crate::cli) fn of(
         flag: Option<&SharedSpaceFlags>,
         db: &Path,
-        context: &mut CommandContext<'_>,
+        context: &mut CommandStreamsAndClock<'_>,
     ) -> Result<Option<OpenSpace>, CommandError> {
         let Some(flag) = flag else { return Ok(None) };
         let replica = replica_at(db)?;
@@ -193,7 +193,7 @@ pub(super) fn check_same_space(
 /// Brings a replica to the end of its log, for a command that then reads it.
 pub(in crate::cli) fn follow_to_read(
     db: &Path,
-    context: &mut CommandContext<'_>,
+    context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<(), CommandError> {
     let flag = SharedSpaceFlags::default();
     let space = OpenSpace::of(Some(&flag), db, context)?.ok_or(SharedError::NoReplica)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{FollowerTask, SpaceStatusPollerTask};
 use crate::cli::args::SharedSpaceFlags;
-use crate::cli::{CommandContext, CommandError};
+use crate::cli::{CommandError, CommandStreamsAndClock};
 use crate::memory::Memory;
 use crate::server::server_facts::ReplicaStatusFn;
 use crate::store::Writer;
@@ -17,7 +17,7 @@ impl OpenSpace {
     pub(in crate::cli) fn of(
         flag: Option<&SharedSpaceFlags>,
         _: &Path,
-        _: &mut CommandContext<'_>,
+        _: &mut CommandStreamsAndClock<'_>,
     ) -> Result<Option<OpenSpace>, CommandError> {
         refuse(flag).map(|()| None)
     }
@@ -54,7 +54,7 @@ pub(in crate::cli) fn observed_space(
 /// Refuses to follow a log.
 pub(in crate::cli) fn follow_to_read(
     _: &Path,
-    _: &mut CommandContext<'_>,
+    _: &mut CommandStreamsAndClock<'_>,
 ) -> Result<(), CommandError> {
     Err(CommandError::Because("this build has no `--fresh`".to_owned()))
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::tree::NodeType;
 
 fn memory(content: &str, tags: &[&str]) -> TypedMemory {
@@ -8,9 +8,9 @@ fn memory(content: &str, tags: &[&str]) -> TypedMemory {
         memory_type: NodeType::Learning,
         content: content.to_owned(),
         category: "insight".to_owned(),
-        created_at: Millis(0),
-        updated_at: Millis(0),
-        accessed_at: Millis(0),
+        created_at: UnixMillis(0),
+        updated_at: UnixMillis(0),
+        accessed_at: UnixMillis(0),
         access_count: 0,
         tags: tags.iter().map(|it| (*it).to_owned()).collect(),
         importance: "medium".to_owned(),

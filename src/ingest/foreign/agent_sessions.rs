@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::json_records::{each_record, whole_value};
 use super::{ForeignFileOrigin, ForeignNote, NoteCollector, spoken, stem};
 use crate::ingest::conversation::{RequestOrAnswer, each_spoken};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::text::{self, LABEL_CHARS_MAX};
 
 /// Facts about a session beside its words.
@@ -132,5 +132,5 @@ pub(super) fn minute(time: &str) -> Option<String> {
 
 /// Returns the minute of milliseconds since 1970.
 pub(super) fn minute_of(millis: i64) -> String {
-    Millis(millis).rfc3339()[..16].to_owned()
+    UnixMillis(millis).rfc3339()[..16].to_owned()
 }

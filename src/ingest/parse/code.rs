@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use languages::{Language, Layout};
 use lines::LexedSource;
-use split::{Chunk, Level};
+use split::{Chunk, CodeNestingLevel};
 
 use super::node_tree_builder::NodeTreeBuilder;
 use super::{Parsed, Warning, label};
@@ -65,7 +65,7 @@ pub(super) fn parse(CodeLanguage(nth): CodeLanguage, text: &str) -> Parsed {
     reader.source =
         lines::read(text, language, &|line| definition::has_defining_word(line, language));
     let all = 0..reader.source.lines.len();
-    for chunk in &split::split(text, &reader.source, all, (language, Level::TOP)) {
+    for chunk in &split::split(text, &reader.source, all, (language, CodeNestingLevel::TOP)) {
         reader.add_chunk(chunk);
     }
     Parsed { tree: reader.outline.tree, warnings }
@@ -99,7 +99,7 @@ impl CodeReader<'_> {
             return Vec::new();
         };
         let end = chunk.lines.end;
-        let body = Level::TOP.of_body(&self.source, self.language, (defined, end));
+        let body = CodeNestingLevel::TOP.of_body(&self.source, self.language, (defined, end));
         let Some((first, level)) = body else { return Vec::new() };
         let parts = split::split(self.text, &self.source, first..end, (self.language, level));
         let n_before = parts.iter().position(|it| it.defined.is_some()).unwrap_or(parts.len());

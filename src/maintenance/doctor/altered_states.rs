@@ -15,9 +15,9 @@ use serde_json::{Map, Value};
 
 use super::broken_fields::{self, TASK_METADATA};
 use super::typed_nodes;
+use crate::model::database_state_fingerprint::{NodeState, term_of_node};
 use crate::model::fields::CanonicalFields;
 use crate::model::identity::ContentHash;
-use crate::model::memory_fingerprint::{NodeState, term_of_node};
 use crate::model::tree::NodeType;
 use crate::store::node_columns::{FIELDS, FingerprintUse, SqlTemplate, columns};
 use crate::store::record::read_state;

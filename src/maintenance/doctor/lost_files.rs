@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, Row, params};
 
 use super::{compute_state_fingerprint, first_few};
+use crate::model::database_state_fingerprint::{NodeState, sum_of_children};
 use crate::model::identity::ContentHash;
-use crate::model::memory_fingerprint::{NodeState, sum_of_children};
 use crate::store::node_columns::SqlTemplate;
 use crate::store::record::read_state;
 use crate::store::{PreparedStatements, StoreError};

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::compute_state_fingerprint;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::identity::ContentHash;
 use crate::store::node_columns::SqlTemplate;
 use crate::store::{PreparedStatements, StoreError};
@@ -25,7 +25,7 @@ impl RepairSnapshot {
     /// would not lead back to it.
     pub(super) fn begin(
         conn: &Connection,
-        now: Millis,
+        now: UnixMillis,
     ) -> Result<Option<RepairSnapshot>, StoreError> {
         const HEAD: &str = "
             SELECT snapshot.id, snapshot.cursor_hash
@@ -66,7 +66,7 @@ impl RepairSnapshot {
     }
 
     /// Makes the snapshot HEAD, with the fingerprint of the rows.
-    pub(super) fn end(self, conn: &Connection, now: Millis) -> Result<(), StoreError> {
+    pub(super) fn end(self, conn: &Connection, now: UnixMillis) -> Result<(), StoreError> {
         const SET_HASH: &str = "UPDATE snapshot SET cursor_hash = ?2 WHERE id = ?1";
         const SET_KEPT: &str = "UPDATE memory SET fingerprint = ?1";
         const MOVE_HEAD: &str = "

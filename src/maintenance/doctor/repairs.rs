@@ -14,12 +14,12 @@ use super::{
     next_keys_single_rows, number_ranges, repair_snapshot, run, schema_objects, text_hashes,
     typed_nodes,
 };
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::commit_outcome::commit;
-use crate::store::replica_mark::mark_unpublished;
+use crate::store::replica_write_guard::mark_unpublished;
 use crate::store::write_transaction::begin_write;
 use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, links, schema};
 use crate::text::tokens;
@@ -34,7 +34,7 @@ pub(crate) const READ_AGAIN: &str = "the next compile reads every file again";
 const RESTORED: &str = "its label and fields are again those that HEAD's fingerprint proves";
 
 /// A repair, which returns what a person should know of it.
-type RepairFn = fn(&Connection, Millis) -> Result<Vec<String>, StoreError>;
+type RepairFn = fn(&Connection, UnixMillis) -> Result<Vec<String>, StoreError>;
 
 /// The repairs, in their order: each starts from the result of those before it.
 const FIXES: &[(&str, RepairFn)] = &[
@@ -80,7 +80,7 @@ fn restore_altered(conn: &Connection) -> Result<Vec<String>, StoreError> {
 
 /// Takes the state as it is, and has the next compile compare it with the files: a file's node
 /// below one of another file would be left out.
-fn adopt_state(conn: &Connection, now: Millis) -> Result<Vec<String>, StoreError> {
+fn adopt_state(conn: &Connection, now: UnixMillis) -> Result<Vec<String>, StoreError> {
     const TAKE_OUT: &str = "
         UPDATE node
            SET parent = NULL
@@ -96,7 +96,7 @@ fn adopt_state(conn: &Connection, now: Millis) -> Result<Vec<String>, StoreError
 pub(crate) type RepairOutcomes = BTreeMap<&'static str, Result<Vec<String>, String>>;
 
 /// Tries the repair of every failed check, and returns the outcome of each.
-pub(crate) fn repair_failed(conn: &Connection, path: &Path, now: Millis) -> RepairOutcomes {
+pub(crate) fn repair_failed(conn: &Connection, path: &Path, now: UnixMillis) -> RepairOutcomes {
     let mut tried = RepairOutcomes::new();
     for (nth, &(name, fix)) in FIXES.iter().enumerate() {
         let Some(&(_, examine)) = CHECKS.iter().find(|it| it.0 == name) else { continue };
@@ -339,7 +339,7 @@ fn give_heat(conn: &Connection) -> Result<(), StoreError> {
 pub(crate) fn rewrite_fingerprint(
     conn: &Connection,
     message: &str,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<(), StoreError> {
     const MEMORY: &str = "
         INSERT OR IGNORE INTO memory (one, fingerprint, attended)

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
-use crate::memory::{Memory, WriteMode};
+use crate::memory::{AppendOrReplaceMode, Memory};
 
 /// Lines of a text that keeps SQLite busy for more than [`INSTRUCTIONS`].
 const LINES: usize = 2_000;
@@ -14,7 +14,7 @@ fn memory() -> (tempfile::TempDir, std::path::PathBuf) {
     let path = dir.path().join("m.db");
     let memory = Memory::create(&path).unwrap();
     let text: String = (0..LINES).map(|nth| format!("Paragraph {nth}.\n\n")).collect();
-    memory.write(&text, None, WriteMode::Append).unwrap();
+    memory.write(&text, None, AppendOrReplaceMode::Append).unwrap();
     (dir, path)
 }
 

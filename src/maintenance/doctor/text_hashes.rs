@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::repair_snapshot::RepairSnapshot;
 use super::{CheckStatus, first_few, verdict};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::identity::ContentHash;
 use crate::store::{PreparedStatements, StoreError};
 use crate::text::{fold_whitespace, tokens};
@@ -49,7 +49,7 @@ pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, Strin
 }
 
 /// Takes the texts as they are, and has the next compile read the files of altered ones again.
-pub(super) fn repair(conn: &Connection, now: Millis) -> Result<Vec<String>, StoreError> {
+pub(super) fn repair(conn: &Connection, now: UnixMillis) -> Result<Vec<String>, StoreError> {
     const SET: &str = "
         UPDATE node
            SET content = ?2, content_hash = ?3, token_count = ?4,

@@ -14,7 +14,7 @@ use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, compile,
 };
 use crate::memory::rollback::{LaterSnapshotPolicy, rollback};
-use crate::model::clock::{Clock, Millis};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::model::links::name::fold_name;
 use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::settings::root_settings::RootSettings;
@@ -59,11 +59,11 @@ impl Old {
             workspace: &|_| Ok(Arc::clone(&workspace)),
             temperatures_for: InitialTemperaturesFor::NewNodes,
             listing: DetailLevel::Counts,
-            stopwatch: Clock::manual(Millis(0)).stopwatch(),
+            stopwatch: Clock::manual(UnixMillis(0)).stopwatch(),
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,
         };
-        compile(&writer, &request, Millis(4_000_000_000_000)).unwrap()
+        compile(&writer, &request, UnixMillis(4_000_000_000_000)).unwrap()
     }
 
     fn compile(&self, message: &str) -> &Old {
@@ -331,7 +331,7 @@ fn manual_edges_stay() {
         batch.relate(from, &by_hand(&format!("one {other}")))?;
         batch.relate(from, &by_hand(&format!("none {TOKEN}")))
     };
-    writer.write("", "", Millis(4_000_000_000_001), relate).unwrap();
+    writer.write("", "", UnixMillis(4_000_000_000_001), relate).unwrap();
     drop(writer);
     let targets = "SELECT target FROM reference ORDER BY id";
     let before = old.rows(targets);
@@ -370,7 +370,7 @@ fn every_snapshot_can_be_gone_back_to_and_has_its_markers() {
         for (target, state) in (1..).zip(&states) {
             fs::write(old.db(), &redacted).unwrap();
             let writer = Writer::open(&old.db(), IfMissing::Refuse).unwrap();
-            rollback(&writer, target, after, Millis(4_000_000_000_002)).unwrap();
+            rollback(&writer, target, after, UnixMillis(4_000_000_000_002)).unwrap();
             drop(writer);
             assert_eq!(old.rows(STATE), *state, "back to {target}");
             old.check_health();

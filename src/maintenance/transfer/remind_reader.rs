@@ -15,9 +15,9 @@ use serde_json::{Map, Value};
 use super::v03::{check_readable, copy_still, has_table};
 use super::{AtomicFile, FileErrorContext, IfExists, TransferError};
 use crate::ingest::scan;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::store::ErrorContext;
-use crate::store::missing_wal_check::with_suffix;
+use crate::store::missing_wal_at_opening::with_suffix;
 
 /// Lists of records, those first that others refer to.
 const LISTS: &[&str] = &[
@@ -190,7 +190,7 @@ impl RemindRecordLists {
                     .query_row([shown.trim_end_matches('Z')], |it| it.get(0))
                     .doing("read local times")?;
                 if let Some(second) = second {
-                    *text = Millis(second * 1_000 + local.0.rem_euclid(1_000)).rfc3339();
+                    *text = UnixMillis(second * 1_000 + local.0.rem_euclid(1_000)).rfc3339();
                 }
             }
         }
@@ -307,10 +307,10 @@ impl RemindRecordLists {
 }
 
 /// Returns a time that names no zone, as if it were of UTC.
-fn time_without_zone(text: &str) -> Option<Millis> {
+fn time_without_zone(text: &str) -> Option<UnixMillis> {
     let text = text.trim();
     let with_zone = format!("{text}Z");
-    Millis::parse_rfc3339(&with_zone).filter(|it| Millis::parse_rfc3339(text) == Some(*it))
+    UnixMillis::parse_rfc3339(&with_zone).filter(|it| UnixMillis::parse_rfc3339(text) == Some(*it))
 }
 
 fn rewrite_texts(value: &mut Value, rewrite: &mut impl FnMut(&str) -> String) {

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::transferred_tables::TableSchema;
 use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::fields;
 use crate::model::identity::ContentHash;
 use crate::store::node_columns::{ColumnRedaction, NodeColumn, columns};
@@ -119,7 +119,7 @@ impl<'a> ImportRedactor<'a> {
     }
 
     /// Updates every row that names a changed text by its old hash.
-    pub(super) fn settle(&self, conn: &Connection, now: Millis) -> Result<(), StoreError> {
+    pub(super) fn settle(&self, conn: &Connection, now: UnixMillis) -> Result<(), StoreError> {
         const MAKE: &str = "CREATE TEMP TABLE cleaned (old TEXT PRIMARY KEY, new TEXT NOT NULL)";
         const ADD: &str = "INSERT INTO cleaned (old, new) VALUES (?1, ?2)";
         if self.n_secrets == 0 {

@@ -22,7 +22,7 @@ use super::transferred_tables::{OnConflict, TRANSFERRED_TABLES, TableSchema};
 use super::v03::copy_still;
 use super::{FileErrorContext, ProgressFn, TransferError, check_there, complaint, with_suffix};
 use crate::maintenance::doctor;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::identity::ContentHash;
 use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, damaged_wal, links};
 
@@ -42,7 +42,7 @@ pub(crate) struct SalvageReport {
 pub(crate) fn salvage(
     damaged: &Path,
     out: &Path,
-    now: Millis,
+    now: UnixMillis,
     progress: ProgressFn<'_>,
 ) -> Result<SalvageReport, TransferError> {
     match check_there(damaged, "database") {
@@ -212,7 +212,7 @@ fn repair_failed(
     conn: &Connection,
     from: &Connection,
     path: &Path,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<Vec<String>, TransferError> {
     const NO_TEXT: &str = "
         SELECT count(*)

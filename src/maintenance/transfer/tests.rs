@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use super::transferred_tables::{DERIVED_TABLES, TRANSFERRED_TABLES};
 use super::*;
 use crate::ingest::redact::Redactor;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::store::{IfMissing, Writer, schema};
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
@@ -56,7 +56,7 @@ fn check(lines: &[&str], expected: expect_test::Expect) {
 fn import_text(text: &str, db: &Path) -> Result<ImportReport, TransferError> {
     let mut input = text.as_bytes();
     let lines = ImportInput { name: "x", input: &mut input, n_bytes: 0 };
-    import(lines, db, &Redactor::builtin(), Millis(0), &mut |_, _| ())
+    import(lines, db, &Redactor::builtin(), UnixMillis(0), &mut |_, _| ())
 }
 
 fn header() -> String {

@@ -27,7 +27,7 @@ use super::{
 };
 use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::identity::ContentHash;
 use crate::store::past_states::history_completion;
 use crate::store::{self, ErrorContext, StoreError, connection, schema};
@@ -71,7 +71,7 @@ pub(crate) fn import_old(
     old: &Path,
     db: &Path,
     redactor: &Redactor,
-    now: Millis,
+    now: UnixMillis,
     progress: ProgressFn<'_>,
 ) -> Result<V03ImportReport, TransferError> {
     check_there(old, "database")?;

@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use super::*;
 use crate::mcp::rpc::parse_frame;
 use crate::mcp::server_testing::{self, TestHandler};
-use crate::mcp::{Connection, FrameOutcome, Outbox};
+use crate::mcp::{Connection, Outbox, TransportAction};
 
 /// A client, with all lines it received.
 struct Client {
@@ -59,10 +59,10 @@ impl Client {
         let frame = parse_frame(line.as_bytes()).unwrap();
         let outbox = Outbox::new(unbounded().0);
         match self.connection.accept_frame(&self.server, frame, &outbox) {
-            FrameOutcome::NoReply => (),
-            FrameOutcome::Reply(line) => self.note("say", line),
-            FrameOutcome::Listen(line) => self.note("listen", line),
-            FrameOutcome::Run(_) => panic!("not a call"),
+            TransportAction::NoReply => (),
+            TransportAction::Reply(line) => self.note("say", line),
+            TransportAction::Listen(line) => self.note("listen", line),
+            TransportAction::Run(_) => panic!("not a call"),
         }
     }
 

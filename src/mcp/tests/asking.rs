@@ -161,7 +161,8 @@ impl Talk {
         let (sender, lines) = unbounded();
         let asked = request("tools/call", json!({"name": ASK})).to_string();
         let frame = parse_frame(asked.as_bytes()).unwrap();
-        let FrameOutcome::Run(job) = connection.accept_frame(&server, frame, &Outbox::new(sender))
+        let TransportAction::Run(job) =
+            connection.accept_frame(&server, frame, &Outbox::new(sender))
         else {
             panic!("not a call")
         };
@@ -183,7 +184,7 @@ impl Talk {
         response["jsonrpc"] = "2.0".into();
         let frame = parse_frame(response.to_string().as_bytes()).unwrap();
         let step = self.connection.accept_frame(&self.server, frame, &nowhere());
-        assert!(matches!(step, FrameOutcome::NoReply));
+        assert!(matches!(step, TransportAction::NoReply));
     }
 
     #[track_caller]

@@ -9,7 +9,7 @@ use crate::model::identity::{self, AlignmentNode, ContentHash, NodeId, TextHisto
 use crate::model::order_keys::{self, AssignedOrderKey, SiblingKeyChange};
 use crate::model::tree::{DocumentTree, NodeType};
 use crate::store::{
-    Batch, FileId, ForgottenNodeTombstone, NodeKey, NodePlace, NodeRecord, StoreError,
+    Batch, FileId, ForgottenNodeTombstone, NodePlace, NodeRecord, NodeRowId, StoreError,
 };
 use crate::text;
 
@@ -157,7 +157,7 @@ impl LastFileVersion {
         ids.extend(tombstones.iter().map(|it| it.id));
         let idx_of: HashMap<NodeId, usize> =
             ids.iter().enumerate().map(|(idx, &id)| (id, idx)).collect();
-        let id_of: HashMap<NodeKey, NodeId> = old.iter().map(|it| (it.key, it.id)).collect();
+        let id_of: HashMap<NodeRowId, NodeId> = old.iter().map(|it| (it.key, it.id)).collect();
         let mut families: BTreeMap<Option<usize>, Vec<(usize, usize)>> = BTreeMap::new();
         for (idx, node) in old.iter().enumerate() {
             let parent = node.place.parent.and_then(|key| id_of.get(&key));
@@ -282,7 +282,7 @@ pub(super) fn reclaim_base(
 }
 
 /// Nodes that an agent added right below a file's nodes or at its top, by parent, in order.
-pub(super) struct AgentInserts(HashMap<Option<NodeKey>, Vec<NodeRecord>>);
+pub(super) struct AgentInserts(HashMap<Option<NodeRowId>, Vec<NodeRecord>>);
 
 impl AgentInserts {
     /// Collects the inserts of a file, and those below nodes from other files.
@@ -290,7 +290,7 @@ impl AgentInserts {
         batch: &Batch<'_>,
         work: &mut FileBeingCompiled,
     ) -> Result<AgentInserts, StoreError> {
-        let mut families: HashMap<Option<NodeKey>, Vec<NodeRecord>> = HashMap::new();
+        let mut families: HashMap<Option<NodeRowId>, Vec<NodeRecord>> = HashMap::new();
         for node in work.agent_nodes.drain(..) {
             families.entry(node.place.parent).or_default().push(node);
         }
@@ -311,7 +311,7 @@ impl AgentInserts {
     pub(super) fn order_keys(
         &self,
         batch: &mut Batch<'_>,
-        parent: Option<NodeKey>,
+        parent: Option<NodeRowId>,
         existing: &[Option<i64>],
     ) -> Result<Vec<AssignedOrderKey>, StoreError> {
         let Some(agent_nodes) = self.0.get(&parent) else {
@@ -360,7 +360,7 @@ impl AgentInserts {
 
     /// Refreshes file and breadcrumb after changes above.
     pub(super) fn refresh_derived(self, batch: &mut Batch<'_>) -> Result<(), StoreError> {
-        let mut keys: Vec<NodeKey> = self.0.into_values().flatten().map(|it| it.key).collect();
+        let mut keys: Vec<NodeRowId> = self.0.into_values().flatten().map(|it| it.key).collect();
         keys.sort_unstable();
         keys.into_iter().try_for_each(|key| batch.refresh_derived(key))
     }
@@ -372,7 +372,7 @@ pub(super) fn remove_nodes(
     batch: &mut Batch<'_>,
     nodes: Vec<NodeRecord>,
 ) -> Result<(), StoreError> {
-    let above: HashMap<NodeKey, Option<NodeKey>> =
+    let above: HashMap<NodeRowId, Option<NodeRowId>> =
         nodes.iter().map(|it| (it.key, it.place.parent)).collect();
     for node in nodes.iter().rev() {
         for child in batch.children_of(node.key)? {

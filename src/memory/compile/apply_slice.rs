@@ -15,7 +15,7 @@ use super::read_and_parse::FileReadOutcome;
 use super::{CompileError, DeletedFile, FileWarning};
 use crate::ingest::parse::Parsed;
 use crate::model::breadcrumb;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::file_stat::FileStat;
 use crate::model::identity::{
     self, AlignmentNode, ContentHash, NodeId, TextHistoryIndex, UnmatchedNode,
@@ -23,7 +23,7 @@ use crate::model::identity::{
 use crate::model::order_keys::AssignedOrderKey;
 use crate::model::tree::NodeType;
 use crate::store::{
-    Batch, FileId, FileRow, NewNode, NodeData, NodeKey, NodePlace, NodeRecord, RootId,
+    Batch, FileId, FileRow, NewNode, NodeData, NodePlace, NodeRecord, NodeRowId, RootId,
 };
 
 /// Least age in ms of a trusted file time. A file written just before its stat may be written
@@ -54,7 +54,7 @@ pub(super) fn apply_slice(
     batch: &mut Batch<'_>,
     (plan, root): (&CompilePlan, RootId),
     slice: Slice,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<(Vec<FileWarning>, Vec<DeletedFile>), CompileError> {
     // Changes by another process since the plan was made are kept; the next compile compares them.
     let vanished = batch.unchanged_files(&slice.vanished)?;
@@ -94,7 +94,7 @@ struct SliceApplier<'a> {
     pool: Vec<NodeRecord>,
     warnings: Vec<FileWarning>,
     purged: Vec<DeletedFile>,
-    now: Millis,
+    now: UnixMillis,
 }
 
 impl SliceApplier<'_> {
@@ -221,7 +221,7 @@ impl SliceApplier<'_> {
         work: &mut FileBeingCompiled,
     ) -> Result<(), CompileError> {
         let former = former_texts(batch, work)?;
-        let idx_of: HashMap<NodeKey, usize> =
+        let idx_of: HashMap<NodeRowId, usize> =
             work.old.iter().enumerate().map(|(idx, it)| (it.key, idx)).collect();
         let base_nodes = agent_edit_alignment::base_nodes(batch, &work.old)?;
         let parent = |it: &NodeRecord| it.place.parent.and_then(|key| idx_of.get(&key).copied());
@@ -294,9 +294,9 @@ pub(super) fn split_by_author(nodes: Vec<NodeRecord>) -> (Vec<NodeRecord>, Vec<N
 /// text must agree.
 fn take_orphans(work: &mut FileBeingCompiled, pool: &mut [Option<NodeRecord>]) {
     let ParsedFile { tree, hashes, .. } = &work.parsed;
-    let idx_of: HashMap<NodeKey, usize> =
+    let idx_of: HashMap<NodeRowId, usize> =
         pool.iter().enumerate().filter_map(|(idx, it)| Some((it.as_ref()?.key, idx))).collect();
-    let mut orphans: HashMap<(NodeKey, NodeType, ContentHash), Vec<usize>> = HashMap::new();
+    let mut orphans: HashMap<(NodeRowId, NodeType, ContentHash), Vec<usize>> = HashMap::new();
     for (idx, node) in pool.iter().enumerate().rev() {
         if let Some((node, parent)) = node.as_ref().and_then(|it| Some((it, it.place.parent?))) {
             orphans.entry((parent, node.node_type, base_hash(node))).or_default().push(idx);
@@ -358,7 +358,7 @@ pub(super) fn apply(
     batch: &mut Batch<'_>,
     mut work: FileBeingCompiled,
     seed: Option<f64>,
-) -> Result<Vec<NodeKey>, CompileError> {
+) -> Result<Vec<NodeRowId>, CompileError> {
     let agent_nodes = AgentInserts::collect(batch, &mut work)?;
     let ranks = order_keys_of(batch, &work, &agent_nodes)?;
     let FileBeingCompiled { file, path, parsed, matched, .. } = work;
@@ -372,7 +372,7 @@ pub(super) fn apply(
         }
     }
     let breadcrumbs = breadcrumb::breadcrumbs_of_tree(&path, &tree);
-    let mut keys: Vec<NodeKey> = Vec::with_capacity(tree.nodes.len());
+    let mut keys: Vec<NodeRowId> = Vec::with_capacity(tree.nodes.len());
     let mut next = batch.next_key()?;
     // Successive new nodes are added at once.
     let mut waiting: Vec<NewNode<'_>> = Vec::new();
@@ -463,7 +463,7 @@ fn hashes_of(source: &FileReadOutcome) -> Vec<ContentHash> {
     }
 }
 
-pub(super) fn trusted(stat: FileStat, now: Millis) -> FileStat {
+pub(super) fn trusted(stat: FileStat, now: UnixMillis) -> FileStat {
     let age_ms = now.0.saturating_sub(stat.mtime / 1_000_000);
     let is_recent = (-MTIME_AHEAD_MS..MTIME_TRUST_MS).contains(&age_ms);
     if is_recent { FileStat { mtime: 0, ..stat } } else { stat }

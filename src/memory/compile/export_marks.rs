@@ -14,7 +14,7 @@ use crate::model::kind_specs::KindSpec;
 use crate::model::links::reference::Reference;
 use crate::model::tree::{DocumentTree, Node, NodeType};
 use crate::store::{
-    AttributeValue, Batch, FIELDS, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
+    AttributeValue, Batch, FIELDS, NodeData, NodePlace, NodeRecord, NodeRowId, StoreError,
 };
 use crate::text;
 
@@ -88,7 +88,7 @@ fn check_fields(
 /// Pins and links a new node as its marks say.
 pub(super) fn follow_marks(
     batch: &mut Batch<'_>,
-    key: NodeKey,
+    key: NodeRowId,
     marks: &ExportedNodeAttributes,
 ) -> Result<(), StoreError> {
     if marks.is_pinned {
@@ -106,7 +106,7 @@ pub(super) fn take_in(
     parsed: &ParsedFile,
     warnings: &mut Vec<String>,
 ) -> Result<(), StoreError> {
-    let mut keys: Vec<Option<NodeKey>> = Vec::with_capacity(parsed.tree.nodes.len());
+    let mut keys: Vec<Option<NodeRowId>> = Vec::with_capacity(parsed.tree.nodes.len());
     for ((node, &hash), marks) in parsed.tree.nodes.iter().zip(&parsed.hashes).zip(&parsed.marks) {
         let parent = match node.parent {
             Some(idx) => keys[idx],
@@ -129,7 +129,10 @@ pub(super) fn take_in(
 }
 
 /// Returns the parent that a marker names.
-fn above(batch: &Batch<'_>, marks: &ExportedNodeAttributes) -> Result<Option<NodeKey>, StoreError> {
+fn above(
+    batch: &Batch<'_>,
+    marks: &ExportedNodeAttributes,
+) -> Result<Option<NodeRowId>, StoreError> {
     let Some(id) = marks.parent else { return Ok(None) };
     let found = batch.find(id)?.filter(|it| it.place.file.is_none());
     Ok(found.map(|it| it.key))
@@ -162,10 +165,10 @@ fn update(
 /// Adds a node that the memory does not have, and returns it; `None` if it was forgotten.
 fn add(
     batch: &mut Batch<'_>,
-    parent: Option<NodeKey>,
+    parent: Option<NodeRowId>,
     node: &Node,
     marks: &ExportedNodeAttributes,
-) -> Result<Option<NodeKey>, StoreError> {
+) -> Result<Option<NodeRowId>, StoreError> {
     let mut data = NodeData::of(node);
     if let Some(fields) = &marks.fields {
         data.attributes =
@@ -195,9 +198,9 @@ fn add(
 /// its file changes.
 fn same_below(
     batch: &Batch<'_>,
-    parent: Option<NodeKey>,
+    parent: Option<NodeRowId>,
     data: &NodeData<'_>,
-) -> Result<Option<NodeKey>, StoreError> {
+) -> Result<Option<NodeRowId>, StoreError> {
     const SAME_MAX: usize = 16;
     let same = batch.agent_nodes_with_text(data, SAME_MAX)?;
     Ok(same.into_iter().find(|it| it.place.parent == parent).map(|it| it.key))

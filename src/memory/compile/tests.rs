@@ -18,7 +18,7 @@ use crate::store::reader::NodeFilter;
 use crate::store::{IfMissing, StoreError};
 
 /// A time far in the future, so that every file's time is old enough to be trusted.
-const LATER: Millis = Millis(4_000_000_000_000);
+const LATER: UnixMillis = UnixMillis(4_000_000_000_000);
 
 /// Returns a request to compile `path`.
 fn request<'a>(path: &'a Path, clock: &Clock) -> CompileRequest<'a> {
@@ -67,7 +67,7 @@ impl Notes {
     }
 
     fn try_compile(&self, path: &str) -> Result<Report, CompileError> {
-        let (path, clock) = (self.path(path), Clock::manual(Millis(0)));
+        let (path, clock) = (self.path(path), Clock::manual(UnixMillis(0)));
         let report = compile(&self.writer, &request(&path, &clock), LATER)?;
         self.check_health();
         Ok(report)
@@ -102,7 +102,7 @@ impl Notes {
             }
             Ok(lines)
         };
-        self.writer.write("", "", Millis(0), list).unwrap().0
+        self.writer.write("", "", UnixMillis(0), list).unwrap().0
     }
 
     /// Returns the id of the one node with this label.
@@ -373,7 +373,7 @@ fn the_number_of_threads_changes_nothing() {
             for nth in 0..40 {
                 notes.write(&format!("{nth}.md"), &sections(nth % 7));
             }
-            let (path, clock) = (notes.path(""), Clock::manual(Millis(0)));
+            let (path, clock) = (notes.path(""), Clock::manual(UnixMillis(0)));
             let request = CompileRequest { n_threads, ..request(&path, &clock) };
             compile(&notes.writer, &request, LATER).unwrap();
             notes.nodes()
@@ -433,7 +433,7 @@ fn a_compile_that_takes_too_long_changes_nothing() {
     let notes = Notes::new();
     notes.write(".remindb/config.json", r#"{"compile": {"wall_clock_timeout": "2s"}}"#);
     notes.write("a.md", "a").write("b.md", "b").write("c.md", "c");
-    let clock = Clock::manual(Millis(0));
+    let clock = Clock::manual(UnixMillis(0));
     let path = notes.path("");
     let compile_late = |late_ms: i64| {
         let progress = |_, _| {

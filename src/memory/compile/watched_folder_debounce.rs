@@ -10,7 +10,7 @@ use std::path::Path;
 use super::CompileError;
 use super::plan::CompilePlan;
 use crate::ingest::scan;
-use crate::model::clock::{Millis, Stopwatch};
+use crate::model::clock::{Stopwatch, UnixMillis};
 use crate::model::file_stat::FileStat;
 
 /// Settle times after which a file that never settles is compiled.
@@ -90,7 +90,7 @@ impl WatchedFolderDebounce {
 
     /// Defers files that may still be written to: they stay as they are stored, neither changed
     /// nor deleted. The first stopwatch that it gets measures all waits.
-    pub(super) fn defer(&mut self, plan: &mut CompilePlan, stopwatch: &Stopwatch, now: Millis) {
+    pub(super) fn defer(&mut self, plan: &mut CompilePlan, stopwatch: &Stopwatch, now: UnixMillis) {
         let elapsed_ms = self.stopwatch.get_or_insert_with(|| stopwatch.clone()).elapsed_ms();
         let n_known = plan.changed.len() - plan.n_new;
         let mut was_unsettled = std::mem::take(&mut self.unsettled);
@@ -127,7 +127,7 @@ impl WatchedFolderDebounce {
         before: Option<UnsettledFile>,
         stat: FileStat,
         elapsed_ms: i64,
-        now: Millis,
+        now: UnixMillis,
     ) -> Option<UnsettledFile> {
         let age_ms = now.0.saturating_sub(stat.mtime / 1_000_000);
         if self.settle_ms <= age_ms {

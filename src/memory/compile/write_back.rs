@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub(crate) use splice::FileEdit;
+pub(crate) use splice::NodeEditInFile;
 use splice::{ParsedSource, SpliceOutcome};
 #[cfg(any(test, fuzzing))]
 pub(crate) use splice_testing::{EditKind, splice_text};
@@ -32,12 +32,12 @@ use crate::ingest::markdown_export_format::ExportedSourceRoot;
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
 use crate::ingest::scan::{self, IgnoreRules};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::file_stat::FileStat;
 use crate::model::identity::ContentHash;
 use crate::model::tree::{DocumentTree, Node};
 use crate::settings::root_settings::RootSettings;
-use crate::store::{Batch, FileRow, ForgottenNodeTombstone, NodeData, NodeKey, NodeRecord};
+use crate::store::{Batch, FileRow, ForgottenNodeTombstone, NodeData, NodeRecord, NodeRowId};
 use crate::text;
 
 /// The folder of new notes.
@@ -53,7 +53,7 @@ const NAME_CHARS_MAX: usize = 60;
 pub(crate) struct WriteBackFolder {
     root: PathBuf,
     workspace: Arc<RootSettings>,
-    now: Millis,
+    now: UnixMillis,
     /// The file that was changed for a transaction that may still fail.
     changed: RefCell<Option<UndoableFileWrite>>,
 }
@@ -69,7 +69,7 @@ struct UndoableFileWrite {
 /// The outcome of a change.
 pub(crate) enum WriteBackOutcome {
     /// It is in the file; these nodes say it.
-    Landed(Vec<NodeKey>),
+    Landed(Vec<NodeRowId>),
     /// It stays in the memory alone, for this reason.
     Kept(String),
     /// It belongs to no file of the folder.
@@ -103,7 +103,11 @@ type WriteBackResult<T> = Result<T, WriteBackOutcome>;
 
 impl WriteBackFolder {
     /// Returns the folder at `root` as one that takes what agents write.
-    pub(crate) fn new(root: &Path, workspace: Arc<RootSettings>, now: Millis) -> WriteBackFolder {
+    pub(crate) fn new(
+        root: &Path,
+        workspace: Arc<RootSettings>,
+        now: UnixMillis,
+    ) -> WriteBackFolder {
         let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         WriteBackFolder { root, workspace, now, changed: RefCell::new(None) }
     }
@@ -135,7 +139,7 @@ impl WriteBackFolder {
         &self,
         batch: &mut Batch<'_>,
         node: &NodeRecord,
-        edit: FileEdit<'_>,
+        edit: NodeEditInFile<'_>,
     ) -> Result<WriteBackOutcome, CompileError> {
         let file = match self.known_file(batch, node)? {
             Ok(file) => file,
@@ -147,7 +151,7 @@ impl WriteBackFolder {
         let Some(idx) = file.nodes.records.iter().position(is_it) else {
             return Ok(WriteBackOutcome::Kept(format!("`{}` is not in {path}", node.id)));
         };
-        if matches!(edit, FileEdit::Remove) && !is_subtree(batch, &file, idx)? {
+        if matches!(edit, NodeEditInFile::Remove) && !is_subtree(batch, &file, idx)? {
             return kept("has other blocks below that one than the memory".to_owned());
         }
         let change = match file.source.change(idx, edit, (file.syntax, self.redactor())) {
@@ -223,28 +227,28 @@ impl WriteBackFolder {
         batch: &mut Batch<'_>,
         file: CompiledFile,
         change: FileRewrite,
-        (idx, edit, stat): (usize, FileEdit<'_>, FileStat),
+        (idx, edit, stat): (usize, NodeEditInFile<'_>, FileStat),
     ) -> Result<WriteBackOutcome, CompileError> {
         let CompiledFile { row, nodes: NodeOrTombstoneByIndex { mut records, tombstones }, .. } =
             file;
         let FileRewrite { bytes, tree, origins } = change;
-        if let FileEdit::Replace(..) = edit {
+        if let NodeEditInFile::Replace(..) = edit {
             let heir = origins.iter().position(|it| *it == Some(idx));
             records[idx] = own_overlay(batch, records[idx].take(), heir.map(|it| &tree.nodes[it]))?;
         }
         let lifted = match edit {
-            FileEdit::Remove => {
+            NodeEditInFile::Remove => {
                 remove_below(batch, records[idx].take())?;
                 None
             }
-            FileEdit::Lift => records[idx].take(),
-            FileEdit::Replace(..) | FileEdit::Append(..) => None,
+            NodeEditInFile::Lift => records[idx].take(),
+            NodeEditInFile::Replace(..) | NodeEditInFile::Append(..) => None,
         };
         let is_forgotten = place_tombstones(batch, &row, (&tree, &origins), &tombstones)?;
         let is_wanted = |origin: &Option<usize>| match edit {
-            FileEdit::Replace(..) => origin.is_none() || *origin == Some(idx),
-            FileEdit::Append(..) => origin.is_none(),
-            FileEdit::Remove | FileEdit::Lift => false,
+            NodeEditInFile::Replace(..) => origin.is_none() || *origin == Some(idx),
+            NodeEditInFile::Append(..) => origin.is_none(),
+            NodeEditInFile::Remove | NodeEditInFile::Lift => false,
         };
         let kept = origins.iter().zip(&is_forgotten).filter(|(_, gone)| !**gone);
         let wanted: Vec<bool> = kept.map(|(origin, _)| is_wanted(origin)).collect();
@@ -274,7 +278,7 @@ impl WriteBackFolder {
         row: &FileRow,
         parsed: ParsedFile,
         matched: Vec<Option<NodeRecord>>,
-    ) -> Result<Vec<NodeKey>, CompileError> {
+    ) -> Result<Vec<NodeRowId>, CompileError> {
         let (_, agent_nodes) = apply_slice::split_by_author(batch.file_nodes(row.id)?);
         let (file, path) = (row.id, row.path.clone());
         let work = FileBeingCompiled { file, path, parsed, old: Vec::new(), agent_nodes, matched };
@@ -418,7 +422,7 @@ fn place_tombstones(
 /// Returns whether the memory has the same nodes of the file below one as the file.
 fn is_subtree(batch: &Batch<'_>, file: &CompiledFile, idx: usize) -> Result<bool, CompileError> {
     let below = &file.nodes.records[idx..file.source.end_of(idx)];
-    let of_file: HashSet<NodeKey> = below.iter().flatten().map(|it| it.key).collect();
+    let of_file: HashSet<NodeRowId> = below.iter().flatten().map(|it| it.key).collect();
     let mut n_found = 0;
     let mut open: Vec<NodeRecord> = file.nodes.records[idx].iter().cloned().collect();
     while let Some(node) = open.pop() {
@@ -450,7 +454,7 @@ fn remove_below(batch: &mut Batch<'_>, node: Option<NodeRecord>) -> Result<(), C
     Ok(())
 }
 
-fn keys_in(file: &CompiledFile, range: Range<usize>) -> Vec<NodeKey> {
+fn keys_in(file: &CompiledFile, range: Range<usize>) -> Vec<NodeRowId> {
     file.nodes.records[range].iter().flatten().map(|it| it.key).collect()
 }
 
@@ -474,7 +478,7 @@ fn note_name(label: &str) -> String {
 /// Returns the ids of nodes, in order.
 pub(crate) fn landed_nodes(
     batch: &Batch<'_>,
-    keys: &[NodeKey],
+    keys: &[NodeRowId],
 ) -> Result<Vec<NodeRecord>, CompileError> {
     let mut nodes = Vec::with_capacity(keys.len());
     for key in keys {

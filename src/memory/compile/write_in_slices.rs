@@ -15,7 +15,7 @@ use super::read_and_parse::{self, FileReadOutcome};
 use super::transaction_split::{self, CompileParts};
 use super::{CompileError, CompileRequest, InitialTemperaturesFor, Report};
 use crate::ingest::scan::ScannedFile;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::store::{Batch, FileId, StoreError, Writer};
 
 /// Time in ms after which a slice ends if others wait.
@@ -41,7 +41,7 @@ pub(super) fn write(
     request: &CompileRequest<'_>,
     plan: &CompilePlan,
     changed: Vec<ScannedFile>,
-    (report, now): (&mut Report, Millis),
+    (report, now): (&mut Report, UnixMillis),
 ) -> Result<(), CompileError> {
     let n_files = changed.len();
     let CompileParts { parts, files, n_read } =
@@ -140,7 +140,7 @@ fn write_slice(
     writer: &Writer,
     reader: &mut FileGroupReader<'_>,
     report: &mut Report,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<usize, CompileError> {
     let (plan, request) = (reader.plan, reader.request);
     if reader.group.is_empty() {
@@ -208,7 +208,7 @@ fn reseed(
     request: &CompileRequest<'_>,
     plan: &CompilePlan,
     report: &mut Report,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<(), CompileError> {
     if request.temperatures_for == InitialTemperaturesFor::NewNodes {
         return Ok(());

@@ -5,11 +5,11 @@ use std::sync::PoisonError;
 
 use super::WrittenNode;
 use crate::memory::compile::write_back::{
-    FileEdit, WriteBackFolder, WriteBackOutcome, landed_nodes,
+    NodeEditInFile, WriteBackFolder, WriteBackOutcome, landed_nodes,
 };
 use crate::memory::{Error, Memory};
 use crate::model::tree::DocumentTree;
-use crate::store::{Batch, NodeKey, NodeRecord};
+use crate::store::{Batch, NodeRecord, NodeRowId};
 
 /// The folder that takes what agents write, and why a change is not in it.
 pub(super) struct WriteBackAttempt {
@@ -42,7 +42,7 @@ impl WriteBackAttempt {
         &mut self,
         batch: &mut Batch<'_>,
         node: &NodeRecord,
-        edit: FileEdit<'_>,
+        edit: NodeEditInFile<'_>,
     ) -> Result<Option<Vec<WrittenNode>>, Error> {
         let Some(folder) = &self.folder else { return Ok(None) };
         let landing = folder.change(batch, node, edit)?;
@@ -68,7 +68,7 @@ impl WriteBackAttempt {
     ) -> Result<Option<Vec<WrittenNode>>, Error> {
         match landing {
             WriteBackOutcome::Landed(keys) => {
-                let mut depths: HashMap<NodeKey, usize> = HashMap::new();
+                let mut depths: HashMap<NodeRowId, usize> = HashMap::new();
                 let mut written = Vec::with_capacity(keys.len());
                 for node in landed_nodes(batch, &keys)? {
                     let above = node.place.parent.and_then(|it| depths.get(&it));

@@ -2,7 +2,7 @@
 
 use super::unsettled;
 use crate::memory::knowledge::{fact_forgotten_with, release_members, release_statements};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::tree::NodeType;
 use crate::query::Error;
 use crate::store::{Batch, NodeRecord, StoreError};
@@ -11,7 +11,7 @@ use crate::store::{Batch, NodeRecord, StoreError};
 pub(super) fn forget_with_knowledge(
     batch: &mut Batch<'_>,
     node: NodeRecord,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<(), Error> {
     for it in lowest_first(batch, node)? {
         // What was forgotten before it may have changed it, or have taken it along.
@@ -27,7 +27,7 @@ pub(super) fn forget_with_knowledge(
 pub(super) fn forget_alone(
     batch: &mut Batch<'_>,
     node: NodeRecord,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<(), Error> {
     let node = match node.node_type {
         NodeType::Conflict => release_statements(batch, node, now).map_err(unsettled)?,

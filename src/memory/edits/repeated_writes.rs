@@ -2,7 +2,7 @@
 
 use super::{Error, WrittenNode};
 use crate::model::tree::DocumentTree;
-use crate::store::{Batch, NodeData, NodeKey, NodeRecord, StoreError};
+use crate::store::{Batch, NodeData, NodeRecord, NodeRowId, StoreError};
 
 /// Nodes with the same text that are compared to recognize a repeated write.
 const REPEATED_MAX: usize = 16;
@@ -11,7 +11,7 @@ const REPEATED_MAX: usize = 16;
 /// was lost does nothing.
 pub(super) fn already(
     batch: &Batch<'_>,
-    parent: Option<NodeKey>,
+    parent: Option<NodeRowId>,
     tree: &DocumentTree,
 ) -> Result<Option<Vec<WrittenNode>>, Error> {
     let n_roots = tree.nodes.iter().filter(|it| it.parent.is_none()).count();

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::fuzzing::entries::parse_entries;
 use crate::maintenance::doctor::{self, CheckStatus};
-use crate::model::clock::{Clock, Millis};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::store::IfMissing;
 use crate::store::StoreError;
 use crate::store::reader::ArchivedVisibility;
@@ -23,7 +23,7 @@ impl Scene {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("notes")).unwrap();
         // A time far in the future, so that every file's time is old enough to be trusted.
-        let clock = Clock::manual(Millis(4_000_000_000_000));
+        let clock = Clock::manual(UnixMillis(4_000_000_000_000));
         let path = dir.path().join("memory.db");
         let memory = Memory::open_at(&path, IfMissing::Create, clock).unwrap().with_structured();
         Scene { dir, memory }
@@ -45,7 +45,7 @@ impl Scene {
     }
 
     fn write(&self, payload: &str, anchor: Option<&str>) -> Answer {
-        self.memory.write(payload, anchor, WriteMode::Auto).unwrap()
+        self.memory.write(payload, anchor, AppendOrReplaceMode::Auto).unwrap()
     }
 
     /// Returns the id of the one node with this label.
@@ -134,7 +134,8 @@ fn query_all(reader: &crate::store::reader::Reader) -> Result<Value, query::Erro
         archived: ArchivedVisibility::Shown,
     });
     let (budget, output) = (Some(1_000_000), query::OutputFormat::Structured);
-    let options = query::QueryOptions { budget, output, ..query::QueryOptions::text(Millis(0)) };
+    let options =
+        query::QueryOptions { budget, output, ..query::QueryOptions::text(UnixMillis(0)) };
     query::answer(reader, &ask, &options).map(|it| it.structured)
 }
 
@@ -255,9 +256,9 @@ fn a_mode_overrides_the_default() {
     let scene = Scene::new();
     scene.file("a.md", "# Deploy\n\n```sh\nmake\n```\n");
     let (heading, code) = (scene.id("Deploy"), scene.id("Code (sh): make"));
-    scene.memory.write("# Ship", Some(&heading), WriteMode::Replace).unwrap();
-    scene.memory.write("```sh\nmake all\n```", Some(&code), WriteMode::Auto).unwrap();
-    scene.memory.write("It takes long.", Some(&code), WriteMode::Append).unwrap();
+    scene.memory.write("# Ship", Some(&heading), AppendOrReplaceMode::Replace).unwrap();
+    scene.memory.write("```sh\nmake all\n```", Some(&code), AppendOrReplaceMode::Auto).unwrap();
+    scene.memory.write("It takes long.", Some(&code), AppendOrReplaceMode::Append).unwrap();
     assert_eq!(scene.text(&code), "make all");
     scene.check_outline(expect![[r#"
         [heading] Ship
@@ -265,7 +266,7 @@ fn a_mode_overrides_the_default() {
             [text] It takes long.
     "#]]);
     scene.assert_refused(
-        scene.memory.write("One.\n\nTwo.", Some(&heading), WriteMode::Replace),
+        scene.memory.write("One.\n\nTwo.", Some(&heading), AppendOrReplaceMode::Replace),
         expect![[r#"
             a heading is one line; write below it with mode `append`
         "#]],
@@ -279,22 +280,22 @@ fn a_senseless_edit_is_refused_and_changes_nothing() {
     let id = scene.id("Deploy");
     let typo = format!("{}!!!!", &id[..7]);
     let memory = &scene.memory;
-    let error = memory.write("x", Some(&typo), WriteMode::Auto).unwrap_err().to_string();
+    let error = memory.write("x", Some(&typo), AppendOrReplaceMode::Auto).unwrap_err().to_string();
     assert_eq!(error, format!("no node `{typo}`; nearest: `{id}` Deploy"));
     scene.assert_refused(
-        memory.write(" \n\t", None, WriteMode::Auto),
+        memory.write(" \n\t", None, AppendOrReplaceMode::Auto),
         expect![[r#"
             `payload` is blank; say something
         "#]],
     );
     scene.assert_refused(
-        memory.write("x", None, WriteMode::Replace),
+        memory.write("x", None, AppendOrReplaceMode::Replace),
         expect![[r#"
             without an `anchor` there is nothing to replace; name one
         "#]],
     );
     scene.assert_refused(
-        memory.write(&"x ".repeat(600_000), None, WriteMode::Auto),
+        memory.write(&"x ".repeat(600_000), None, AppendOrReplaceMode::Auto),
         expect![[r#"
             `payload` has 1200000 bytes, and 1048576 are the most for one call; write it in parts, or compile a file
         "#]],
@@ -466,7 +467,7 @@ impl Play {
         scene.file("a.md", &note(&blocks));
         let last = scene.id("The last block, which nobody touches.");
         scene.write("What the agent knows.", Some(&last));
-        scene.memory.write("What it adds.", Some(&last), WriteMode::Append).unwrap();
+        scene.memory.write("What it adds.", Some(&last), AppendOrReplaceMode::Append).unwrap();
         scene.file("b.md", "# B\n\nWhat is forgotten.\n");
         scene.memory.forget(&scene.id("What is forgotten."), ForgetChildrenMode::Strict).unwrap();
         Play { scene, blocks, path: "a.md".to_owned(), n_written: 0, last }
@@ -508,7 +509,7 @@ impl Play {
                 let anchor = ids.get(at % (ids.len() + 1)).map(String::as_str);
                 self.n_written += 1;
                 let text = format!("{}\n\nNote {}.", BLOCKS[*text], self.n_written);
-                memory.write(&text, anchor, WriteMode::Append).unwrap();
+                memory.write(&text, anchor, AppendOrReplaceMode::Append).unwrap();
             }
             Step::Overlay(at) => {
                 if let Some(id) = self.ids().get(*at) {

@@ -6,7 +6,7 @@ use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
 use crate::query::render::{to_one_line, to_quote, write_confirmation};
 use crate::query::{self, NearDuplicate, TextIndex};
-use crate::store::{Batch, ComparedNode, NodeData, NodeKey, StoreError};
+use crate::store::{Batch, ComparedNode, NodeData, NodeRowId, StoreError};
 
 /// Written nodes that a reply names.
 const NAMED_MAX: usize = 32;
@@ -30,11 +30,11 @@ impl WrittenNode {
 impl TextIndex for Batch<'_> {
     type Error = StoreError;
 
-    fn nodes_with(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, StoreError> {
+    fn nodes_with(&self, expression: &str, n_max: usize) -> Result<Vec<NodeRowId>, StoreError> {
         self.matching_nodes(expression, n_max)
     }
 
-    fn compared_node(&self, key: NodeKey) -> Result<Option<ComparedNode>, StoreError> {
+    fn compared_node(&self, key: NodeRowId) -> Result<Option<ComparedNode>, StoreError> {
         Batch::compared_node(self, key)
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rusqlite::Connection;
 
 use super::*;
-use crate::model::clock::{Clock, Millis};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::model::heat::{BIRTH_TEMPERATURE, MemoryClockSchedule};
 use crate::store::{Batch, ColdNode, IfMissing, StoreError};
 
@@ -26,7 +26,7 @@ impl WarmingFixture {
         let text: Vec<String> = (0..n_paragraphs).map(|it| format!("Paragraph {it}.")).collect();
         std::fs::create_dir(dir.path().join("notes")).unwrap();
         std::fs::write(dir.path().join("notes/a.md"), text.join("\n\n")).unwrap();
-        WarmingFixture { dir, clock: Clock::manual(Millis(1_700_000_000_000)) }
+        WarmingFixture { dir, clock: Clock::manual(UnixMillis(1_700_000_000_000)) }
     }
 
     fn compiled(n_paragraphs: usize) -> (WarmingFixture, Memory) {
@@ -305,7 +305,7 @@ fn being_read_writes_a_page_for_each_node_and_no_index() {
     fixture.note_all();
     let warm = |nth: i64| {
         empty_log(&fixture);
-        let some = |it: i64| (NodeKey(it * 4_000 + nth), AccessKind::Listed);
+        let some = |it: i64| (NodeRowId(it * 4_000 + nth), AccessKind::Listed);
         memory.warm(&(1..=20).map(some).collect::<Vec<_>>());
         log_pages(&fixture)
     };
@@ -322,8 +322,8 @@ fn an_unread_node_has_no_heat_row_and_its_birth_temperature() {
     cool(&fixture, &memory, 30);
     is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 30.0));
     let read = [7, 7, 9];
-    memory.warm(&read.map(|it| (NodeKey(it), AccessKind::Read)));
-    memory.warm(&[(NodeKey(n_nodes + 1), AccessKind::Read)]);
+    memory.warm(&read.map(|it| (NodeRowId(it), AccessKind::Read)));
+    memory.warm(&[(NodeRowId(n_nodes + 1), AccessKind::Read)]);
     assert_eq!(n_rows(), 2, "of what was read, and of nothing that is not there");
     let added = 3.0 * memory.rates().access_boost;
     is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 30.0) + added / n_nodes as f64);
@@ -358,8 +358,8 @@ fn a_pin_keeps_the_temperature_of_its_moment() {
         let set = |batch: &mut Batch<'_>| -> Result<(), StoreError> {
             for key in 1..=n_nodes {
                 match pinned {
-                    true => batch.pin(NodeKey(key), None)?,
-                    false => batch.unpin(NodeKey(key))?,
+                    true => batch.pin(NodeRowId(key), None)?,
+                    false => batch.unpin(NodeRowId(key))?,
                 };
             }
             Ok(())
@@ -410,7 +410,7 @@ fn a_memory_of_the_first_schema_gets_cold_nodes() {
 fn migrations_keep_only_heat_rows_that_differ_from_birth() {
     let (fixture, memory) = WarmingFixture::compiled(10);
     fixture.note_all();
-    memory.warm(&[(NodeKey(3), AccessKind::Read)]);
+    memory.warm(&[(NodeRowId(3), AccessKind::Read)]);
     fixture.run("UPDATE heat SET pinned = 1 WHERE node = 4", []);
     fixture.run("UPDATE heat SET announced_at = 9 WHERE node = 5", []);
     let before = average(&memory);
@@ -431,7 +431,7 @@ fn migrations_keep_only_heat_rows_that_differ_from_birth() {
 #[test]
 fn reads_warm_as_the_settings_say() {
     let (fixture, memory) = WarmingFixture::compiled(1);
-    let key = NodeKey(fixture.number("SELECT max(key) FROM node"));
+    let key = NodeRowId(fixture.number("SELECT max(key) FROM node"));
     memory.warm(&[(key, AccessKind::Read)]);
     memory.set_rates(HeatParameters {
         access_boost: 0.05,
@@ -452,7 +452,7 @@ fn the_best_hit_warms_most_and_the_nth_an_nth_of_it() {
     let mut keys = conn.prepare("SELECT key FROM node ORDER BY key LIMIT 3").unwrap();
     let keys: Vec<i64> =
         keys.query_map([], |row| row.get(0)).unwrap().map(|it| it.unwrap()).collect();
-    let hits: Vec<_> = keys.iter().map(|&it| (NodeKey(it), AccessKind::Listed)).collect();
+    let hits: Vec<_> = keys.iter().map(|&it| (NodeRowId(it), AccessKind::Listed)).collect();
     memory.warm(&hits);
     for (rank, key) in (1..).zip(keys) {
         let temperature: f64 = conn

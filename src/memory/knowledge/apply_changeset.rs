@@ -18,7 +18,7 @@ use super::remember::{add_pending, keep_receipt, receipt_of};
 use super::remember_request::REQUEST_KEY_CHARS_MAX;
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::fields;
 use crate::model::identity::NodeId;
 use crate::store::Batch;
@@ -151,7 +151,7 @@ impl Memory {
         &self,
         batch: &mut Batch<'_>,
         request: &ApplyRequest,
-        now: Millis,
+        now: UnixMillis,
     ) -> Result<(Value, u64, Option<Option<i64>>), RolledBackChangeset> {
         let ApplyRequest { operations, base, key, is_dry_run, text } = request;
         let receipt = key.as_deref().map(|it| receipt_of(batch, it, text)).transpose()?;

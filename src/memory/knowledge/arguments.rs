@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use crate::memory::typed::MemoryError;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::fields;
 use crate::model::kind_specs::check_marked_text;
 use crate::model::value_coercion;
@@ -184,8 +184,8 @@ impl<'a> ArgumentObject<'a> {
     pub(super) fn time(
         &self,
         name: &str,
-        read: fn(&str) -> Option<Millis>,
-    ) -> KnowledgeResult<Option<Millis>> {
+        read: fn(&str) -> Option<UnixMillis>,
+    ) -> KnowledgeResult<Option<UnixMillis>> {
         let Some(value) = self.value_of_no_text(name) else { return Ok(None) };
         match value.as_str().and_then(read) {
             Some(at) => Ok(Some(at)),

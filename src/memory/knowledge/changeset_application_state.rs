@@ -9,14 +9,14 @@ use super::changeable_nodes::why_not_changed;
 use super::node_writes::{StoredKnowledgeNode, find_node};
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::identity::NodeId;
 use crate::store::Batch;
 
 /// The state of a changeset that is being applied.
 pub(super) struct ChangesetContext<'a> {
     pub(super) memory: &'a Memory,
-    pub(super) now: Millis,
+    pub(super) now: UnixMillis,
     pub(super) base: Option<i64>,
     /// Nodes that operations declared names for.
     pub(super) named: HashMap<String, NodeId>,

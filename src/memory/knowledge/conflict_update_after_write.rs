@@ -20,13 +20,13 @@ use super::contradicting_facts::{
 use super::fact_of_episode::hide_episodes_of_forgotten;
 use super::node_writes::{StoredKnowledgeNode, find_node};
 use crate::memory::typed::MemoryError;
-use crate::model::clock::Millis;
-use crate::model::contradiction_check::{StatementFeatures, StatementIndex};
+use crate::model::clock::UnixMillis;
+use crate::model::differing_statement_values::{StatementFeatures, StatementIndex};
 use crate::model::entity_extraction::normal_name;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::knowledge::CONFLICT_STATES;
 use crate::model::tree::NodeType;
-use crate::store::{Batch, NodeKey, NodeRecord};
+use crate::store::{Batch, NodeRecord, NodeRowId};
 
 /// Opens and ends conflicts after what this write did to their statements, and hides the episodes
 /// whose facts it forgot; `stated` are the ids of facts that were compared with the others when
@@ -34,7 +34,7 @@ use crate::store::{Batch, NodeKey, NodeRecord};
 pub(crate) fn settle_statements(
     batch: &mut Batch<'_>,
     stated: &[&str],
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<(), MemoryError> {
     let mut changed = StoredKnowledgeNode::all(batch.facts_changed_by_this_write()?)?;
     changed
@@ -59,7 +59,7 @@ pub(crate) fn settle_statements(
 pub(crate) fn release_statements(
     batch: &mut Batch<'_>,
     conflict: NodeRecord,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<NodeRecord, MemoryError> {
     let mut conflict = StoredKnowledgeNode::of(conflict)?;
     if is_open(&conflict) {
@@ -69,13 +69,13 @@ pub(crate) fn release_statements(
 }
 
 /// Ends the open conflicts whose statements this write changed and that contradict no more.
-fn end_settled(batch: &mut Batch<'_>, now: Millis) -> Result<(), MemoryError> {
+fn end_settled(batch: &mut Batch<'_>, now: UnixMillis) -> Result<(), MemoryError> {
     let conflicts = StoredKnowledgeNode::all(batch.with_edge_to_changed(DISPUTES)?)?;
     end_of(batch, conflicts, now)
 }
 
 /// Ends the open conflicts that have run out, unless this write changes nothing.
-pub(super) fn end_lapsed(batch: &mut Batch<'_>, now: Millis) -> Result<(), MemoryError> {
+pub(super) fn end_lapsed(batch: &mut Batch<'_>, now: UnixMillis) -> Result<(), MemoryError> {
     if batch.changed_snapshot().is_none() {
         return Ok(());
     }
@@ -87,7 +87,7 @@ pub(super) fn end_lapsed(batch: &mut Batch<'_>, now: Millis) -> Result<(), Memor
 fn end_of(
     batch: &mut Batch<'_>,
     conflicts: Vec<StoredKnowledgeNode>,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<(), MemoryError> {
     for conflict in conflicts.into_iter().filter(is_open) {
         let statements = statements_of(batch, &conflict)?;
@@ -163,7 +163,7 @@ fn left_over(
 fn contest(
     batch: &mut Batch<'_>,
     changed: Vec<StoredKnowledgeNode>,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<(), MemoryError> {
     let mut subjects = FactSubjectCache::default();
     for fact in changed {
@@ -230,8 +230,8 @@ struct CurrentFacts {
 impl CurrentFacts {
     fn below(
         batch: &Batch<'_>,
-        clusters: &[NodeKey],
-        now: Millis,
+        clusters: &[NodeRowId],
+        now: UnixMillis,
     ) -> Result<CurrentFacts, MemoryError> {
         let facts = StoredKnowledgeNode::all(batch.living_facts_below(clusters, usize::MAX)?)?;
         let mut current = CurrentFacts { facts: Vec::new(), index: StatementIndex::default() };
@@ -249,14 +249,14 @@ impl CurrentFacts {
 fn contest_values(
     batch: &mut Batch<'_>,
     new: Vec<StoredKnowledgeNode>,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<(), MemoryError> {
     let all_new: BTreeSet<NodeId> = new.iter().map(StoredKnowledgeNode::id).collect();
     let mut subjects = FactSubjectCache::default();
-    let mut known: BTreeMap<Vec<NodeKey>, CurrentFacts> = BTreeMap::new();
+    let mut known: BTreeMap<Vec<NodeRowId>, CurrentFacts> = BTreeMap::new();
     for fact in new {
         let clusters = subjects.of(batch, &fact)?.find_clusters(batch)?;
-        let clusters: Vec<NodeKey> = clusters.iter().map(|it| it.record.key).collect();
+        let clusters: Vec<NodeRowId> = clusters.iter().map(|it| it.record.key).collect();
         if !known.contains_key(&clusters) {
             known.insert(clusters.clone(), CurrentFacts::below(batch, &clusters, now)?);
         }

@@ -12,7 +12,7 @@ use super::node_writes::{
     set_fields,
 };
 use crate::memory::typed::MemoryError;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::knowledge::{CONFLICT_STATES, LINKS_MAX};
 use crate::model::tree::NodeType;
@@ -42,8 +42,8 @@ pub(super) fn close(
     batch: &mut Batch<'_>,
     old: &mut StoredKnowledgeNode,
     by: NodeId,
-    at: Millis,
-    now: Millis,
+    at: UnixMillis,
+    now: UnixMillis,
 ) -> Result<bool, MemoryError> {
     let is_fact = old.is_a(NodeType::Fact);
     let mut held = old.validity();
@@ -72,7 +72,7 @@ pub(super) fn open_conflict(
     between: &mut [StoredKnowledgeNode],
     severity: &str,
     note: Option<&str>,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<NodeId, MemoryError> {
     let n_passed_over = between.len().saturating_sub(OPENED_MAX);
     let mut between = &mut between[n_passed_over..];
@@ -227,7 +227,7 @@ pub(super) fn end_conflict(
     conflict: &mut StoredKnowledgeNode,
     end: ConflictEnd,
     note: Option<&str>,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<(), MemoryError> {
     let (state, winner) = match end {
         ConflictEnd::Won(winner) => (CONFLICT_STATES[1], Some(winner)),

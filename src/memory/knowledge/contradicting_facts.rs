@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::entity_resolution::{entity_title, known_entity, present_one};
 use super::node_writes::{StoredKnowledgeNode, find_node};
 use crate::memory::typed::MemoryError;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::{NamedEntity, name_key, normal_name};
 use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
@@ -154,7 +154,7 @@ pub(super) fn statement_key(subject: &str, attribute: &str) -> String {
 }
 
 /// Returns whether a fact is neither hidden nor over.
-pub(super) fn is_current_fact(fact: &StoredKnowledgeNode, now: Millis) -> bool {
+pub(super) fn is_current_fact(fact: &StoredKnowledgeNode, now: UnixMillis) -> bool {
     !fact.is_hidden() && !fact.validity().is_over(now)
 }
 
@@ -173,7 +173,7 @@ pub(super) fn are_rivals(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) -> bo
 pub(super) fn current_facts_of(
     batch: &Batch<'_>,
     keys: &[String],
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
     let mut facts = Vec::new();

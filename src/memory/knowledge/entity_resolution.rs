@@ -8,7 +8,7 @@ use super::node_writes::{
     BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_node, find_node, set_node,
 };
 use crate::memory::typed::MemoryError;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::{NamedEntity, marked_entities, name_key, possible_names};
 use crate::model::identity::NodeId;
 use crate::model::topic_names::{TopicName, topic_slug};
@@ -117,7 +117,7 @@ pub(super) fn named_as(
 pub(super) fn entity_named(
     batch: &mut Batch<'_>,
     named: &NamedEntity,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<StoredKnowledgeNode, MemoryError> {
     match known_entity(batch, named)? {
         Some(known) => Ok(known),
@@ -129,7 +129,7 @@ pub(super) fn entity_named(
 pub(super) fn add_entity(
     batch: &mut Batch<'_>,
     named: &NamedEntity,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<StoredKnowledgeNode, MemoryError> {
     let mut fields = Map::new();
     fields.insert("kind".to_owned(), named.kind.into());
@@ -150,7 +150,7 @@ pub(super) fn add_alias(
     batch: &mut Batch<'_>,
     entity: &mut StoredKnowledgeNode,
     name: &str,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<(), MemoryError> {
     let content = format!("{}\n{name}", entity.record.content);
     let add = |it: &mut Map<String, Value>| {
@@ -176,7 +176,7 @@ pub(super) fn with_names<'a>(content: &str, names: impl Iterator<Item = &'a str>
 pub(super) fn entity_given(
     batch: &mut Batch<'_>,
     text: &str,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<StoredKnowledgeNode, MemoryError> {
     if NodeId::parse(text).is_some()
         && let Some(node) = find_node(batch, text)?
@@ -201,7 +201,7 @@ pub(super) fn mentioned(
     batch: &mut Batch<'_>,
     text: &str,
     given: &[String],
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<Vec<NodeId>, MemoryError> {
     let mut ids: Vec<NodeId> = Vec::new();
     let mut add = |id: NodeId| {
@@ -319,7 +319,7 @@ pub(super) fn topic_named(
     batch: &mut Batch<'_>,
     text: &str,
     description: Option<&str>,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<StoredKnowledgeNode, MemoryError> {
     if let Some(known) = known_topic(batch, text)? {
         return match known.is_hidden() {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::node_writes::{StoredKnowledgeNode, find_node, set_fields, set_node};
 use crate::memory::typed::MemoryError;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::tree::NodeType;
 use crate::store::{Batch, NodeRecord};
 
@@ -52,7 +52,7 @@ pub(crate) fn fact_forgotten_with(
 /// Hides the episodes whose facts this write forgot, as a fact is forgotten with its episode.
 pub(super) fn hide_episodes_of_forgotten(
     batch: &mut Batch<'_>,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<(), MemoryError> {
     let episodes = batch.with_edge_to_forgotten(NodeType::Fact, "supports")?;
     for mut episode in StoredKnowledgeNode::all(episodes)? {
@@ -71,7 +71,7 @@ pub(super) fn reword_stated_fact(
     batch: &mut Batch<'_>,
     episode: &StoredKnowledgeNode,
     text: &str,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<bool, MemoryError> {
     let Some(mut fact) = stated_fact(batch, episode)? else { return Ok(false) };
     if fact.has("deleted") {

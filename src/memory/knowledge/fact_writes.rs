@@ -13,14 +13,14 @@ use super::node_writes::{
     BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_edge, add_node, edge, set_fields,
 };
 use crate::memory::typed::MemoryError;
-use crate::model::clock::Millis;
-use crate::model::contradiction_check::StatementFeatures;
+use crate::model::clock::UnixMillis;
+use crate::model::differing_statement_values::StatementFeatures;
 use crate::model::entity_extraction::name_key;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::knowledge::{FACT_CLUSTER, LINKS_MAX};
 use crate::model::tree::NodeType;
 use crate::model::validity::Validity;
-use crate::store::{Batch, NodeKey};
+use crate::store::{Batch, NodeRowId};
 use crate::text::tokens;
 
 /// Facts of a cluster whose values are compared with those of one statement, the newest ones.
@@ -58,7 +58,7 @@ pub(super) struct FactOutcome {
 pub(super) fn state_fact(
     batch: &mut Batch<'_>,
     new: &NewFact<'_>,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<FactOutcome, MemoryError> {
     let mut subject = new.subject.clone();
     let mut clusters = subject.find_clusters(batch)?;
@@ -70,7 +70,7 @@ pub(super) fn state_fact(
     let mut there = if new.attribute.is_some() {
         current_facts_of(batch, &keys, now)?
     } else {
-        let below: Vec<NodeKey> = clusters.iter().map(|it| it.record.key).collect();
+        let below: Vec<NodeRowId> = clusters.iter().map(|it| it.record.key).collect();
         let below = batch.living_facts_below(&below, COMPARED_MAX)?;
         let words = StatementFeatures::of(new.text);
         let is_near = |it: &StoredKnowledgeNode| {
@@ -107,7 +107,7 @@ fn state_again(
     new: &NewFact<'_>,
     mut fact: StoredKnowledgeNode,
     mut others: Vec<StoredKnowledgeNode>,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<FactOutcome, MemoryError> {
     let known = fact.validity();
     let from = match (known.from, new.held.from) {
@@ -134,8 +134,8 @@ fn state_again(
 fn end_before_planned(
     rivals: &mut Vec<StoredKnowledgeNode>,
     held: Validity,
-    now: Millis,
-) -> Option<Millis> {
+    now: UnixMillis,
+) -> Option<UnixMillis> {
     let is_planned = |it: &mut StoredKnowledgeNode| {
         !it.validity().is_begun(now) && held.from < it.time("valid_from")
     };
@@ -149,7 +149,7 @@ fn settle_rivals(
     new: &NewFact<'_>,
     mut fact: StoredKnowledgeNode,
     (mut rivals, mut candidates): (Vec<StoredKnowledgeNode>, Vec<StoredKnowledgeNode>),
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<FactOutcome, MemoryError> {
     if new.supersedes {
         for old in &mut rivals {
@@ -183,7 +183,7 @@ fn add_fact(
     new: &NewFact<'_>,
     keys: Vec<String>,
     cluster: &StoredKnowledgeNode,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<StoredKnowledgeNode, MemoryError> {
     let mut fields = Map::new();
     let texts = [
@@ -216,7 +216,7 @@ pub(super) fn cluster_of(
     batch: &mut Batch<'_>,
     subject: &mut FactSubject,
     topic: Option<&StoredKnowledgeNode>,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<StoredKnowledgeNode, MemoryError> {
     match subject.find_clusters(batch)?.into_iter().next() {
         Some(cluster) => Ok(cluster),
@@ -229,7 +229,7 @@ fn add_cluster(
     batch: &mut Batch<'_>,
     subject: &str,
     topic: Option<&StoredKnowledgeNode>,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<StoredKnowledgeNode, MemoryError> {
     let mut fields = Map::new();
     fields.insert("kind".to_owned(), FACT_CLUSTER.into());

@@ -14,7 +14,7 @@ use super::entity_resolution::{topic_field, topic_named};
 use super::node_writes::{BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_node};
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::kind_specs::knowledge::CHUNK_STATES;
 use crate::model::tree::NodeType;
 use crate::settings::config::KnowledgeSettings;
@@ -120,7 +120,7 @@ fn keep(
     batch: &mut Batch<'_>,
     content: &str,
     fields: Map<String, Value>,
-    now: Millis,
+    now: UnixMillis,
 ) -> KnowledgeResult<()> {
     for part in split_into_pieces(content, PART_CHARS) {
         add_chunk(batch, part, (BUFFERED, fields.clone()), now)?;
@@ -132,7 +132,7 @@ fn add_chunk(
     batch: &mut Batch<'_>,
     content: &str,
     (state, mut fields): (&str, Map<String, Value>),
-    now: Millis,
+    now: UnixMillis,
 ) -> KnowledgeResult<()> {
     fields.insert("kind".to_owned(), state.into());
     fields.insert("archived".to_owned(), true.into());
@@ -156,7 +156,7 @@ fn make_chunks(
     batch: &mut Batch<'_>,
     buffer: &[StoredKnowledgeNode],
     chunk_chars: usize,
-    now: Millis,
+    now: UnixMillis,
 ) -> KnowledgeResult<()> {
     let Some(first) = buffer.first() else { return Ok(()) };
     let texts: Vec<&str> = buffer.iter().map(|it| it.record.content.as_str()).collect();
@@ -171,7 +171,7 @@ fn add_waiting(
     batch: &mut Batch<'_>,
     text: &str,
     (chunk_chars, fields): (usize, &Map<String, Value>),
-    now: Millis,
+    now: UnixMillis,
 ) -> KnowledgeResult<()> {
     let mut before = "";
     for piece in split_into_pieces(text, chunk_chars) {
@@ -191,7 +191,7 @@ pub(super) fn take_off(
     batch: &mut Batch<'_>,
     chunk: &StoredKnowledgeNode,
     n_seen: Option<usize>,
-    now: Millis,
+    now: UnixMillis,
 ) -> KnowledgeResult<()> {
     batch.forget(&chunk.record)?;
     let n_seen = n_seen.unwrap_or(usize::MAX);
@@ -217,7 +217,7 @@ pub(crate) fn hand_in(
     batch: &mut Batch<'_>,
     source: &str,
     text: &str,
-    now: Millis,
+    now: UnixMillis,
 ) -> KnowledgeResult<()> {
     for state in CHUNK_STATES {
         for chunk in StoredKnowledgeNode::all(batch.with_facet(NodeType::Chunk, "kind", state)?)? {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::memory::typed::MemoryError;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::normal_name;
 use crate::model::fields::CanonicalFields;
 use crate::model::identity::NodeId;
@@ -11,7 +11,9 @@ use crate::model::kind_specs::KindSpec;
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::model::validity::Validity;
 use crate::store::reader::unreadable;
-use crate::store::{AttributeValue, AttributeValues, Batch, FIELDS, NodeData, NodeKey, NodeRecord};
+use crate::store::{
+    AttributeValue, AttributeValues, Batch, FIELDS, NodeData, NodeRecord, NodeRowId,
+};
 use crate::text::{self, LABEL_CHARS_MAX, tokens};
 
 /// A node with its fields.
@@ -33,7 +35,7 @@ pub(super) struct NewKnowledgeNode<'a> {
 pub(super) enum BucketOrParentNode<'a> {
     /// Headings below those of its kind.
     Bucket(&'a [&'a str]),
-    Node(NodeKey),
+    Node(NodeRowId),
 }
 
 impl StoredKnowledgeNode {
@@ -64,8 +66,8 @@ impl StoredKnowledgeNode {
         self.fields.get(key).and_then(Value::as_str)
     }
 
-    pub(super) fn time(&self, key: &str) -> Option<Millis> {
-        self.fields.get(key).and_then(Value::as_i64).map(Millis)
+    pub(super) fn time(&self, key: &str) -> Option<UnixMillis> {
+        self.fields.get(key).and_then(Value::as_i64).map(UnixMillis)
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
@@ -136,7 +138,7 @@ pub(super) fn add_node(
     batch: &mut Batch<'_>,
     new: NewKnowledgeNode<'_>,
     below: BucketOrParentNode<'_>,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<StoredKnowledgeNode, MemoryError> {
     let NewKnowledgeNode { node_type, content, token_count, mut fields } = new;
     // Imported nodes bring their own times.
@@ -173,7 +175,7 @@ pub(super) fn set_fields(
     batch: &mut Batch<'_>,
     node: &mut StoredKnowledgeNode,
     change: impl FnOnce(&mut Map<String, Value>),
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<bool, MemoryError> {
     let content = node.record.content.clone();
     set_node(batch, node, &content, change, now)
@@ -185,7 +187,7 @@ pub(super) fn set_node(
     node: &mut StoredKnowledgeNode,
     content: &str,
     change: impl FnOnce(&mut Map<String, Value>),
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<bool, MemoryError> {
     let mut fields = node.fields.clone();
     change(&mut fields);
@@ -213,7 +215,7 @@ pub(super) fn set_node(
     Ok(true)
 }
 
-fn reread(batch: &Batch<'_>, key: NodeKey) -> Result<StoredKnowledgeNode, MemoryError> {
+fn reread(batch: &Batch<'_>, key: NodeRowId) -> Result<StoredKnowledgeNode, MemoryError> {
     let record = batch.at(key)?;
     let gone = || MemoryError::invalid("a node is gone that was just written");
     StoredKnowledgeNode::of(record.ok_or_else(gone)?)

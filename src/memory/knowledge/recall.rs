@@ -20,13 +20,13 @@ use serde_json::{Value, json};
 use super::arguments::KnowledgeResult;
 use crate::memory::Memory;
 use crate::memory::typed::{ErrorCode, MemoryError};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::{NamedEntity, name_key};
 use crate::model::identity::NodeId;
 use crate::model::topic_names::TopicName;
 use crate::model::tree::NodeType;
 use crate::query::AccessKind;
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
 use items::RecallItem;
 pub(crate) use request::RecallRequest;
@@ -47,7 +47,7 @@ struct RecallContext<'a> {
     /// The reading of the memory clock.
     attended: i64,
     /// The time that the answer is of.
-    at: Millis,
+    at: UnixMillis,
 }
 
 impl Memory {
@@ -86,8 +86,8 @@ impl Memory {
 pub(crate) fn recall(
     reader: &Reader,
     request: &RecallRequest,
-    now: Millis,
-) -> KnowledgeResult<(Value, Vec<NodeKey>)> {
+    now: UnixMillis,
+) -> KnowledgeResult<(Value, Vec<NodeRowId>)> {
     let (items, n_pending) = find_items(reader, request, now)?;
     Ok(items::packed(items, request, n_pending))
 }
@@ -96,7 +96,7 @@ pub(crate) fn recall(
 fn find_items(
     reader: &Reader,
     request: &RecallRequest,
-    now: Millis,
+    now: UnixMillis,
 ) -> KnowledgeResult<(Vec<RecallItem>, u64)> {
     let topic = match &request.topic {
         Some(text) => Some(find_topic(reader, text)?.ok_or_else(|| unknown("topic", text))?),
@@ -191,7 +191,7 @@ pub(super) fn find_entity(reader: &Reader, text: &str) -> KnowledgeResult<Option
 pub(super) fn keys_of_entity(
     reader: &Reader,
     entity: &KnowledgeRow,
-) -> KnowledgeResult<Vec<NodeKey>> {
+) -> KnowledgeResult<Vec<NodeRowId>> {
     let mut keys = vec![entity.key];
     if entity.fields.is_none() {
         let before = all_with(reader, NodeType::Entity, "name", &name_key(entity.title()))?;
@@ -247,8 +247,8 @@ impl RecallContext<'_> {
     }
 
     /// Returns the weight of the evidence for each of some concepts.
-    fn evidence(&self, keys: &[NodeKey]) -> KnowledgeResult<HashMap<NodeKey, f64>> {
-        let mut net: HashMap<NodeKey, f64> = HashMap::new();
+    fn evidence(&self, keys: &[NodeRowId]) -> KnowledgeResult<HashMap<NodeRowId, f64>> {
+        let mut net: HashMap<NodeRowId, f64> = HashMap::new();
         for (target, link_type, strength) in
             self.reader.strengths_to(keys, spreading_activation::EDGES_MAX)?
         {
@@ -277,7 +277,7 @@ impl RecallContext<'_> {
         reached.truncate(n_free.min(self.request.k.div_ceil(3)));
         let mut items: Vec<RecallItem> = seeds.into_iter().chain(reached).collect();
         self.add_facts(&mut items, &fact_scores)?;
-        let shown_facts: Vec<NodeKey> =
+        let shown_facts: Vec<NodeRowId> =
             items.iter().flat_map(|it| it.facts.iter().map(|fact| fact.key)).collect();
         episodes.sort_by(by_score);
         items.extend(self.without_stated(episodes, &shown_facts)?);
@@ -291,14 +291,14 @@ impl RecallContext<'_> {
     fn without_stated(
         &self,
         mut episodes: Vec<RecallItem>,
-        shown: &[NodeKey],
+        shown: &[NodeRowId],
     ) -> KnowledgeResult<Vec<RecallItem>> {
         let n_max = self.request.n_episodes;
         let mut kept = Vec::new();
         // More are looked at only in place of those that are left out.
         while kept.len() < n_max && !episodes.is_empty() {
             let some: Vec<RecallItem> = episodes.drain(..n_max.min(episodes.len())).collect();
-            let keys: Vec<NodeKey> = some.iter().map(|it| it.row.key).collect();
+            let keys: Vec<NodeRowId> = some.iter().map(|it| it.row.key).collect();
             let stated = self.reader.stated_facts(&keys, spreading_activation::EDGES_MAX)?;
             for mut item in some {
                 let of_item = || stated.iter().filter(|it| it.0 == item.row.key).map(|it| &it.1);
@@ -329,10 +329,10 @@ pub(super) fn nearest_concepts(
 ) -> KnowledgeResult<Vec<KnowledgeRow>> {
     let (_, matches) = lexical_relevance::QuestionTerms::ask(reader, text)?;
     let concepts = reader.nodes_with(&[FieldFilter::text("type", NodeType::Concept.as_str())])?;
-    let mut found: Vec<(NodeKey, f64)> =
+    let mut found: Vec<(NodeRowId, f64)> =
         concepts.into_iter().filter_map(|it| Some((it, matches.get(&it)?.0))).collect();
     found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let keys: Vec<NodeKey> = found.into_iter().map(|it| it.0).take(2 * n_max).collect();
+    let keys: Vec<NodeRowId> = found.into_iter().map(|it| it.0).take(2 * n_max).collect();
     let mut rows = reader.knowledge(&keys)?;
     rows.retain(|it| !it.is_gone() && !it.has("superseded_by"));
     rows.truncate(n_max);

@@ -17,7 +17,7 @@ use super::remember_request::{
 };
 use crate::memory::Memory;
 use crate::memory::typed::{MemoryError, NewMemory, StoreRequest};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::normal_name;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::NodeType;
@@ -158,7 +158,7 @@ impl Memory {
         &self,
         batch: &mut Batch<'_>,
         item: &PreparedItem,
-        now: Millis,
+        now: UnixMillis,
     ) -> Result<RememberOutcome, MemoryError> {
         match item {
             PreparedItem::Episode(episode, token_count) => {
@@ -219,7 +219,7 @@ fn remember_episode(
     batch: &mut Batch<'_>,
     new: &NewEpisode,
     token_count: u32,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<RememberOutcome, MemoryError> {
     if let Some((episode, fact)) = equal_episode(batch, new, now)? {
         let fact = fact.map(|it| say_again(batch, new, it, now)).transpose()?;
@@ -288,7 +288,7 @@ fn say_again(
     batch: &mut Batch<'_>,
     new: &NewEpisode,
     fact: StoredKnowledgeNode,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<NodeId, MemoryError> {
     let subject = FactSubject::named(batch, fact.text("subject").unwrap_or_default())?;
     let statement = NewFact {
@@ -309,13 +309,13 @@ fn say_again(
 
 /// Returns the time in which a fact holds: from now on unless something else is said. What was over
 /// by then began at a time that nobody told.
-fn held_by(new: &FactFields, at: Millis) -> Validity {
+fn held_by(new: &FactFields, at: UnixMillis) -> Validity {
     let to = new.valid_to;
     let from = new.valid_from.or(to.is_none_or(|it| at < it).then_some(at));
     Validity { from, to }
 }
 
-fn episode_fields(new: &NewEpisode, now: Millis) -> Map<String, Value> {
+fn episode_fields(new: &NewEpisode, now: UnixMillis) -> Map<String, Value> {
     let mut fields = Map::new();
     let texts = [
         ("title", &new.title),
@@ -343,7 +343,7 @@ fn episode_fields(new: &NewEpisode, now: Millis) -> Map<String, Value> {
 fn equal_episode(
     batch: &Batch<'_>,
     new: &NewEpisode,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<Option<(NodeId, Option<StoredKnowledgeNode>)>, MemoryError> {
     let held = held_by(&new.fact, new.at.unwrap_or(now));
     let mut topic = None;
@@ -407,7 +407,7 @@ fn subject_of(
     batch: &mut Batch<'_>,
     new: &NewEpisode,
     mentions: &[NodeId],
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<Option<FactSubject>, MemoryError> {
     if let Some(subject) = &new.fact.subject {
         // By whatever name it is called, its statements stand together.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::arguments::{ArgumentObject, KnowledgeResult, canonical_text};
 use crate::memory::typed::{MemoryError, StoreRequest};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::fields;
 use crate::model::kind_specs::knowledge::{EPISODE_CHARS_MAX, EPISODE_KINDS, TITLE_CHARS_MAX};
 use crate::model::tree::NodeType;
@@ -86,7 +86,7 @@ pub(super) struct NewEpisode {
     pub(super) source_type: Option<String>,
     pub(super) asserted_by: Option<String>,
     pub(super) source_ref: Option<String>,
-    pub(super) at: Option<Millis>,
+    pub(super) at: Option<UnixMillis>,
     pub(super) fact: FactFields,
 }
 
@@ -95,8 +95,8 @@ pub(super) struct NewEpisode {
 pub(super) struct FactFields {
     pub(super) subject: Option<String>,
     pub(super) attribute: Option<String>,
-    pub(super) valid_from: Option<Millis>,
-    pub(super) valid_to: Option<Millis>,
+    pub(super) valid_from: Option<UnixMillis>,
+    pub(super) valid_to: Option<UnixMillis>,
     pub(super) supersedes: bool,
 }
 
@@ -217,8 +217,8 @@ impl NewEpisode {
         let fact = FactFields {
             subject: given.string("subject", 200)?,
             attribute: given.string("attribute", 200)?,
-            valid_from: given.time("valid_from", Millis::parse_rfc3339)?,
-            valid_to: given.time("valid_to", Millis::parse_rfc3339)?,
+            valid_from: given.time("valid_from", UnixMillis::parse_rfc3339)?,
+            valid_to: given.time("valid_to", UnixMillis::parse_rfc3339)?,
             supersedes: given.flag("supersede")?.unwrap_or(false),
         };
         if fact.attribute.is_some() && fact.subject.is_none() {
@@ -241,7 +241,7 @@ impl NewEpisode {
             source_type: given.string("source_type", 50)?.map(|it| it.to_lowercase()),
             asserted_by: given.string("asserted_by", 200)?,
             source_ref: given.string("source_ref", 500)?,
-            at: given.time("at", Millis::parse_rfc3339)?,
+            at: given.time("at", UnixMillis::parse_rfc3339)?,
             fact,
         })
     }

@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::arguments::KnowledgeResult;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::name_key;
 use crate::model::kind_specs::knowledge::FACT_CLUSTER;
 use crate::model::tree::NodeType;
@@ -127,8 +127,8 @@ fn write(
 }
 
 /// Returns a time as Remind writes it, in UTC.
-pub(super) fn record_time(at: Option<Millis>) -> Value {
-    let shown = |it: Millis| {
+pub(super) fn record_time(at: Option<UnixMillis>) -> Value {
+    let shown = |it: UnixMillis| {
         let second = it.to_second();
         format!("{}.{:03}", second.trim_end_matches('Z'), it.0.rem_euclid(1_000))
     };
@@ -373,7 +373,7 @@ fn entity(row: &KnowledgeRow, names: &RecordIds, derived: &mut AssociationLists)
     Some(record)
 }
 
-fn entity_record(id: &str, kind: &str, name: &str, created: Option<Millis>) -> Value {
+fn entity_record(id: &str, kind: &str, name: &str, created: Option<UnixMillis>) -> Value {
     let created = record_time(created);
     json!({
         "id": id,

@@ -25,7 +25,7 @@ use crate::maintenance::transfer::{RemindRecord, RemindRecordLists};
 use crate::memory::Memory;
 use crate::memory::dry_run::WriteOrDryRun;
 use crate::memory::typed::MemoryError;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::NamedEntity;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::{KindSpec, ValueType, is_uuid};
@@ -114,7 +114,7 @@ impl Memory {
 /// An import that is under way.
 struct KnowledgeImporter<'a, 'b, 'c> {
     batch: &'a mut Batch<'b>,
-    now: Millis,
+    now: UnixMillis,
     /// Nodes of earlier imports by the ids of their records.
     known: HashMap<String, NodeId>,
     /// Nodes by the ids of the records.
@@ -295,7 +295,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         &mut self,
         id: &str,
         name: Option<&str>,
-        at: Millis,
+        at: UnixMillis,
     ) -> Result<Option<NodeId>, MemoryError> {
         if let Some(known) = self.ids.get(id) {
             return Ok(Some(*known));

@@ -14,12 +14,12 @@ use super::arguments::KnowledgeResult;
 use super::deletion_mark::marked_if_deleted;
 use super::recall::{find_topic, unknown};
 use crate::memory::typed::MemoryError;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::normal_name;
 use crate::model::kind_specs::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
 use crate::model::topic_names::topic_slug;
 use crate::model::tree::NodeType;
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader, TypedEdge};
 pub(crate) use bootstrap_knowledge_digest::{
     BOOTSTRAP_DEFAULT, BOOTSTRAP_RANGE, bootstrap_document,
@@ -47,10 +47,10 @@ const EDGES_MAX: usize = 100_000;
 
 /// Returns the time of the newest snapshot, as of which the bootstrap and the documents of one node
 /// tell what holds, so that they depend on no clock.
-fn last_written(reader: &Reader) -> KnowledgeResult<Millis> {
+fn last_written(reader: &Reader) -> KnowledgeResult<UnixMillis> {
     let versions = reader.versions();
     let newest = versions.snapshot(versions.snapshots()?.last)?;
-    Ok(newest.map_or(Millis(0), |it| it.created_at))
+    Ok(newest.map_or(UnixMillis(0), |it| it.created_at))
 }
 
 /// Returns the nodes of a type that are not gone, eldest first.
@@ -95,7 +95,7 @@ pub(crate) fn topics_document(reader: &Reader) -> KnowledgeResult<Value> {
 }
 
 /// Returns how many conflicts are open at a time, without those that have run out.
-pub(crate) fn n_open_conflicts(reader: &Reader, at: Millis) -> KnowledgeResult<usize> {
+pub(crate) fn n_open_conflicts(reader: &Reader, at: UnixMillis) -> KnowledgeResult<usize> {
     let open = FieldFilter::text("conflict", CONFLICT_STATES[0]);
     let n_open = reader.nodes_with(&[open])?.len();
     Ok(n_open.saturating_sub(reader.lapsed_conflicts(at)?.len()))
@@ -103,7 +103,7 @@ pub(crate) fn n_open_conflicts(reader: &Reader, at: Millis) -> KnowledgeResult<u
 
 /// Returns the numbers of nodes of each type of knowledge, of episodes by kind, of conflicts that
 /// are open at a time, and of what waits.
-pub(crate) fn stats_document(reader: &Reader, at: Millis) -> KnowledgeResult<Value> {
+pub(crate) fn stats_document(reader: &Reader, at: UnixMillis) -> KnowledgeResult<Value> {
     let n_of = |node_type: NodeType, also: Option<FieldFilter>| -> KnowledgeResult<usize> {
         let mut wanted = vec![
             FieldFilter::text("type", node_type.as_str()),
@@ -175,7 +175,7 @@ fn newest(
     reader: &Reader,
     wanted: &[FieldFilter],
     n_max: usize,
-) -> KnowledgeResult<(Vec<NodeKey>, usize)> {
+) -> KnowledgeResult<(Vec<NodeRowId>, usize)> {
     let mut keys = reader.nodes_with(wanted)?;
     let total = keys.len();
     keys.reverse();
@@ -229,7 +229,7 @@ pub(crate) fn episodes_document(
                 "content": episode.content,
                 "topic": episode.text("topic"),
                 "entities": entities,
-                "at": episode.time("at").map(Millis::to_second),
+                "at": episode.time("at").map(UnixMillis::to_second),
                 "pending": !episode.has("processed_in"),
                 "source": episode.text("source_type"),
             })
@@ -239,10 +239,10 @@ pub(crate) fn episodes_document(
 }
 
 /// Returns the names of what nodes mention, each with the node.
-fn mentioned(reader: &Reader, keys: &[NodeKey]) -> KnowledgeResult<Vec<(NodeKey, String)>> {
+fn mentioned(reader: &Reader, keys: &[NodeRowId]) -> KnowledgeResult<Vec<(NodeRowId, String)>> {
     let mut edges = reader.typed_edges_from(keys, EDGES_MAX)?;
     edges.retain(|it| it.link_type == "mentions");
-    let targets: Vec<NodeKey> = edges.iter().map(|it| it.target).collect();
+    let targets: Vec<NodeRowId> = edges.iter().map(|it| it.target).collect();
     let rows = reader.knowledge(&targets)?;
     let name = |edge: &TypedEdge| {
         let row = rows.iter().find(|it| it.key == edge.target)?;
@@ -263,7 +263,7 @@ fn entity_name(row: &KnowledgeRow) -> String {
 /// Returns every entity with its names and the number of episodes that mention it.
 pub(crate) fn entities_document(reader: &Reader) -> KnowledgeResult<Value> {
     let rows = all_of(reader, NodeType::Entity)?;
-    let keys: Vec<NodeKey> = rows.iter().map(|it| it.key).collect();
+    let keys: Vec<NodeRowId> = rows.iter().map(|it| it.key).collect();
     let n_mentions = n_mentions(reader, &keys)?;
     let entities: Vec<Value> = rows
         .iter()
@@ -282,7 +282,10 @@ pub(crate) fn entities_document(reader: &Reader) -> KnowledgeResult<Value> {
 
 /// Returns the number of episodes that mention each of some entities. The fact that an episode
 /// states has the same mentions, and is none of its own.
-fn n_mentions(reader: &Reader, entities: &[NodeKey]) -> KnowledgeResult<HashMap<NodeKey, usize>> {
+fn n_mentions(
+    reader: &Reader,
+    entities: &[NodeRowId],
+) -> KnowledgeResult<HashMap<NodeRowId, usize>> {
     n_mentions_among(reader, &reader.typed_edges_to(entities, EDGES_MAX)?)
 }
 
@@ -290,11 +293,11 @@ fn n_mentions(reader: &Reader, entities: &[NodeKey]) -> KnowledgeResult<HashMap<
 fn n_mentions_among(
     reader: &Reader,
     edges: &[TypedEdge],
-) -> KnowledgeResult<HashMap<NodeKey, usize>> {
+) -> KnowledgeResult<HashMap<NodeRowId, usize>> {
     let edges = edges.iter().filter(|it| it.link_type == "mentions");
-    let sources: Vec<NodeKey> = edges.clone().map(|it| it.source).collect();
+    let sources: Vec<NodeRowId> = edges.clone().map(|it| it.source).collect();
     let hidden = reader.archived_among(&sources)?;
-    let episodes: HashSet<NodeKey> = reader
+    let episodes: HashSet<NodeRowId> = reader
         .types_of(&sources)?
         .into_iter()
         .filter(|(key, of)| *of == NodeType::Episode && hidden.binary_search(key).is_err())
@@ -322,7 +325,7 @@ fn aliases(entity: &KnowledgeRow) -> Vec<&str> {
 /// as resolved, as it will be with the next write.
 pub(crate) fn conflicts_document(
     reader: &Reader,
-    (status, at): (&str, Millis),
+    (status, at): (&str, UnixMillis),
     n_max: usize,
 ) -> KnowledgeResult<Value> {
     if status != "all" && !CONFLICT_STATES.contains(&status) {
@@ -362,7 +365,7 @@ fn conflict_record(
 ) -> KnowledgeResult<Value> {
     let mut edges = reader.typed_edges_from(&[conflict.key], EDGES_MAX)?;
     edges.retain(|it| it.link_type == "disputes");
-    let targets: Vec<NodeKey> = edges.iter().map(|it| it.target).collect();
+    let targets: Vec<NodeRowId> = edges.iter().map(|it| it.target).collect();
     let facts = reader.knowledge(&targets)?;
     let line = |it: &KnowledgeRow| {
         let shown = json!({"id": it.id, "text": it.content});

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
-use crate::model::clock::{Clock, Millis};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::store::IfMissing;
 use crate::store::reader::FieldFilter;
 
@@ -45,7 +45,7 @@ struct Case {
 }
 
 /// 2026-11-23T10:00:00Z.
-const START: Millis = Millis(1_795_428_000_000);
+const START: UnixMillis = UnixMillis(1_795_428_000_000);
 
 impl Case {
     fn new() -> Case {

@@ -3,7 +3,7 @@
 
 use super::node_writes::{StoredKnowledgeNode, set_fields};
 use crate::memory::typed::MemoryError;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
 use crate::store::Batch;
@@ -27,7 +27,7 @@ pub(crate) fn n_episodes_of(batch: &Batch<'_>, topic: NodeId) -> Result<usize, M
 pub(crate) fn release_members(
     batch: &mut Batch<'_>,
     topic: NodeId,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<(), MemoryError> {
     for node_type in MEMBERS {
         loop {

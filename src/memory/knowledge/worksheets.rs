@@ -18,11 +18,11 @@ use super::recall::{find_topic, nearest_concepts, unknown};
 use super::resource_json::n_open_conflicts;
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::topic_names::topic_slug;
 use crate::model::tree::NodeType;
 use crate::query::cut_to_tokens;
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
 use crate::text::tokens;
 pub(super) use budgeted_worksheet::Worksheet;
@@ -152,7 +152,7 @@ impl Memory {
 pub(crate) fn review(
     reader: &Reader,
     request: &WorksheetRequest,
-    now: Millis,
+    now: UnixMillis,
 ) -> KnowledgeResult<Value> {
     let base = reader.versions().snapshots()?.last;
     let topic = match &request.topic {
@@ -170,7 +170,7 @@ pub(crate) fn review(
 fn consolidation_sheet(
     reader: &Reader,
     request: &WorksheetRequest,
-    (base, asked, now): (i64, Option<KnowledgeRow>, Millis),
+    (base, asked, now): (i64, Option<KnowledgeRow>, UnixMillis),
 ) -> KnowledgeResult<Value> {
     let total = reader.pending_episodes(asked.as_ref().map(|it| it.id.as_str()))?;
     let topic_id = match &asked {
@@ -243,7 +243,7 @@ fn repeated_titles(reader: &Reader) -> KnowledgeResult<Vec<(String, Vec<String>)
 fn add_episodes(
     sheet: &mut Worksheet,
     reader: &Reader,
-    (keys, request): (&[NodeKey], &WorksheetRequest),
+    (keys, request): (&[NodeRowId], &WorksheetRequest),
 ) -> KnowledgeResult<String> {
     let mentions = mentions(reader, keys)?;
     let mut n_shown = 0;
@@ -265,7 +265,7 @@ fn add_episodes(
                 "id": episode.id,
                 "kind": episode.text("kind"),
                 "text": text,
-                "at": episode.time("at").map(Millis::to_second),
+                "at": episode.time("at").map(UnixMillis::to_second),
                 "entities": entities,
             })
         };
@@ -386,12 +386,12 @@ fn within(text: &str, n_tokens: u32) -> String {
 }
 
 /// Returns the names of what episodes mention.
-fn mentions(reader: &Reader, keys: &[NodeKey]) -> KnowledgeResult<Vec<(NodeKey, String)>> {
+fn mentions(reader: &Reader, keys: &[NodeRowId]) -> KnowledgeResult<Vec<(NodeRowId, String)>> {
     let mut edges = reader.typed_edges_from(keys, EDGES_MAX)?;
     edges.retain(|it| it.link_type == "mentions");
-    let targets: Vec<NodeKey> = edges.iter().map(|it| it.target).collect();
+    let targets: Vec<NodeRowId> = edges.iter().map(|it| it.target).collect();
     let rows = reader.knowledge(&targets)?;
-    let named = |key: NodeKey| {
+    let named = |key: NodeRowId| {
         let row = rows.iter().find(|it| it.key == key)?;
         let kind = if row.node_type == NodeType::Entity { row.text("kind")? } else { "file" };
         Some(format!("{kind}:{}", row.title()))
@@ -402,11 +402,11 @@ fn mentions(reader: &Reader, keys: &[NodeKey]) -> KnowledgeResult<Vec<(NodeKey, 
 fn health_sheet(
     reader: &Reader,
     request: &WorksheetRequest,
-    (base, now): (i64, Millis),
+    (base, now): (i64, UnixMillis),
 ) -> KnowledgeResult<Value> {
     let concepts = reader.nodes_with(&[FieldFilter::text("type", "concept")])?;
     let evidence = reader.typed_edges_to(&concepts, usize::MAX)?;
-    let supported: HashSet<NodeKey> = evidence.iter().map(|it| it.target).collect();
+    let supported: HashSet<NodeRowId> = evidence.iter().map(|it| it.target).collect();
     let attended = reader.attended()?;
     let mut sheet = Worksheet::new(
         json!({

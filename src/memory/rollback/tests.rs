@@ -23,7 +23,7 @@ use crate::text;
 mod files;
 
 /// A time later than the date of any file in the tests.
-const NOW: Millis = Millis(4_000_000_000_000);
+const NOW: UnixMillis = UnixMillis(4_000_000_000_000);
 
 /// A memory with a folder of notes beside it.
 struct RollbackFixture {
@@ -518,7 +518,7 @@ fn collecting_keeps_the_state_and_the_last_snapshots() {
         LaterSnapshotPolicy::Keep,
         expect!["error: `snapshot_id`: no snapshot 50; there are 51 to 69"],
     );
-    let later = Millis(NOW.0 + 1);
+    let later = UnixMillis(NOW.0 + 1);
     let done = fixture.writer().collect(KeepRule::Since(later), GcMode::Real, later).unwrap();
     assert_eq!(done.n_left, 1);
     fixture.check_health();

@@ -41,7 +41,7 @@ impl Place {
             note_id,
             options: &OperatorOptions::default(),
             wait: WAIT,
-            now: Millis(now),
+            now: UnixMillis(now),
         };
         capture.keep(&self.folder.path().join("memory.db")).unwrap()
     }
@@ -88,7 +88,7 @@ fn a_session_without_a_request_leaves_no_note() {
         note_id: None,
         options: &OperatorOptions::default(),
         wait: WAIT,
-        now: Millis(0),
+        now: UnixMillis(0),
     };
     assert_eq!(capture.keep(&place.folder.path().join("memory.db")).unwrap(), None);
 }

@@ -10,8 +10,8 @@ use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::gc::{GcMode, KeepRule};
 use crate::memory::knowledge::RememberRequest;
 use crate::memory::rollback::LaterSnapshotPolicy;
-use crate::memory::{Error, ForgetChildrenMode, Memory, RelateRequest, WriteMode};
-use crate::model::clock::{Clock, Millis};
+use crate::memory::{AppendOrReplaceMode, Error, ForgetChildrenMode, Memory, RelateRequest};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::model::identity::NodeId;
 use crate::store::replication::in_process_sequencer::{
     CommitFault, InProcessSequencer, first_turn, shared_rows,
@@ -33,7 +33,7 @@ pub(super) fn namer(path: &Path) -> String {
 impl Space {
     /// Publishes an empty memory.
     pub(super) fn new() -> Space {
-        let clock = Clock::manual(Millis(4_000_000_000_000));
+        let clock = Clock::manual(UnixMillis(4_000_000_000_000));
         let space = Space { dir: tempfile::tempdir().unwrap(), keeper: Arc::default(), clock };
         drop(Writer::open(&space.db("a"), IfMissing::Create).unwrap());
         space.publish("a");
@@ -85,7 +85,7 @@ impl Space {
 }
 
 pub(super) fn say(memory: &Memory, text: &str) -> Result<String, Error> {
-    let answer = memory.write(text, None, WriteMode::Append)?;
+    let answer = memory.write(text, None, AppendOrReplaceMode::Append)?;
     Ok(answer.structured["nodes"][0]["id"].as_str().unwrap().to_owned())
 }
 
@@ -122,7 +122,7 @@ fn every_kind_of_write_is_the_same_on_every_replica() {
     let id = say(&a, "An agent says so.").unwrap();
     let other = say(&b, "# Head\n\nAnother agent, too.").unwrap();
     same();
-    b.write("Said again.", Some(&id), WriteMode::Replace).unwrap();
+    b.write("Said again.", Some(&id), AppendOrReplaceMode::Replace).unwrap();
     a.summarize(&other, "A summary", None).unwrap();
     a.pin(&id, Some(0.9)).unwrap();
     same();
@@ -394,7 +394,7 @@ fn a_change_past_the_log_that_came_too_late_is_kept_and_named() {
     let (a, b) = (space.open("a"), space.open("b"));
     say(&a, "One").unwrap();
     let conn = a.writer.lock();
-    crate::store::replica_mark::mark_unpublished(&conn, "doctor --fix").unwrap();
+    crate::store::replica_write_guard::mark_unpublished(&conn, "doctor --fix").unwrap();
     drop(conn);
     say(&b, "Two").unwrap();
     assert!(matches!(refused(a.publish_image()), SharedError::Diverged { .. }));

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use super::shared::{Space, notes, refused, say};
 use crate::memory::{Error, Memory};
-use crate::store::replica_mark::mark_unpublished;
+use crate::store::replica_write_guard::mark_unpublished;
 use crate::store::replication::in_process_sequencer::{InProcessSequencer, InterceptedCall};
 use crate::store::{SharedError, StoreError};
 

@@ -21,8 +21,10 @@ use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, WatchedFolderDebounce,
 };
 use crate::memory::rollback::LaterSnapshotPolicy;
-use crate::memory::{Answer, Error, ForgetChildrenMode, Memory, RelateRequest, WriteMode};
-use crate::model::clock::{Clock, Millis};
+use crate::memory::{
+    Answer, AppendOrReplaceMode, Error, ForgetChildrenMode, Memory, RelateRequest,
+};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::model::heat::HeatThresholds;
 use crate::model::tree::DocumentTree;
 use crate::query::{self, AccessKind};
@@ -63,7 +65,7 @@ impl Simulation {
         let dir = tempfile::tempdir().unwrap();
         let notes = Notes::new(dir.path().join("notes"));
         // A time far in the future, so that every file's time is old enough to be trusted.
-        let clock = Clock::manual(Millis(4_000_000_000_000));
+        let clock = Clock::manual(UnixMillis(4_000_000_000_000));
         let mut simulation = Simulation {
             seed,
             dir,
@@ -267,7 +269,7 @@ impl Simulation {
         self.log_last(entry.clone());
         let tree = parse(Syntax::Markdown, &payload).tree;
         let seat = anchor.clone().map_or(Seat::Nobody, Seat::Node);
-        let outcome = self.memory().write(&payload, anchor.as_deref(), WriteMode::Append);
+        let outcome = self.memory().write(&payload, anchor.as_deref(), AppendOrReplaceMode::Append);
         if anchor.as_ref().is_some_and(|it| self.is_unchangeable(it)) {
             return refused(&entry, outcome);
         }
@@ -288,7 +290,8 @@ impl Simulation {
         }
         self.model.state.graft(&tree, &ids, &seat);
         self.finish(snapshot(&answer), &format!("write:{}", ids[0]));
-        let again = self.memory().write(&payload, anchor.as_deref(), WriteMode::Append).unwrap();
+        let again =
+            self.memory().write(&payload, anchor.as_deref(), AppendOrReplaceMode::Append).unwrap();
         assert_eq!(self::ids(&again), ids, "the same again");
         assert!(again.structured["snapshot"].is_null(), "the same again");
         format!("{entry} as {ids:?}")
@@ -332,7 +335,7 @@ impl Simulation {
         self.log_last(entry.clone());
         let tree = parse(Syntax::Markdown, payload).tree;
         let first = &tree.nodes[0];
-        let outcome = self.memory().write(payload, Some(id), WriteMode::Replace);
+        let outcome = self.memory().write(payload, Some(id), AppendOrReplaceMode::Replace);
         if self.is_unchangeable(id) {
             return refused(&entry, outcome);
         }
@@ -538,8 +541,8 @@ impl Simulation {
     /// Checks that refused calls change nothing.
     fn mistake(&mut self) -> String {
         let memory = self.memory();
-        assert!(memory.write("x", Some("00000000000"), WriteMode::Append).is_err());
-        assert!(memory.write(" \n", None, WriteMode::Append).is_err());
+        assert!(memory.write("x", Some("00000000000"), AppendOrReplaceMode::Append).is_err());
+        assert!(memory.write(" \n", None, AppendOrReplaceMode::Append).is_err());
         assert!(memory.forget("00000000000", ForgetChildrenMode::Cascade).is_err());
         assert!(memory.rollback(self.model.n_snapshots_ever + 1, true).is_err());
         assert!(memory.pin("00000000000", None).is_err());

@@ -9,11 +9,11 @@ use serde_json::json;
 
 use super::jsonl::{FILES, file_of};
 use super::{ErrorCode, MemoryError, TypedMemory};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::kind_specs::MEMORY_TYPES;
 use crate::model::tree::NodeType;
 use crate::store::reader::{FieldFilter, FilterValue, Reader};
-use crate::store::{NodeKey, StoreError};
+use crate::store::{NodeRowId, StoreError};
 
 /// Version of the format of the index.
 const VERSION: u64 = 1;
@@ -30,7 +30,7 @@ pub(crate) struct MemoryExportLayout {
 #[derive(Clone, Debug)]
 pub(crate) struct ExportedFile {
     pub(crate) path: String,
-    pub(crate) memories: Vec<NodeKey>,
+    pub(crate) memories: Vec<NodeRowId>,
 }
 
 /// A memory of the index, in the order of the members.
@@ -38,7 +38,7 @@ pub(crate) struct ExportedFile {
 struct ExportIndexEntry {
     created_at: String,
     id: String,
-    key: NodeKey,
+    key: NodeRowId,
     memory_type: &'static str,
     file: String,
     archived: bool,
@@ -47,9 +47,10 @@ struct ExportIndexEntry {
 impl MemoryExportLayout {
     /// Returns what an export of the present state has.
     pub(crate) fn plan(reader: &Reader) -> Result<MemoryExportLayout, MemoryError> {
-        let created: HashMap<NodeKey, FilterValue> =
+        let created: HashMap<NodeRowId, FilterValue> =
             reader.facet_values("created_at")?.into_iter().collect();
-        let ids: HashMap<NodeKey, FilterValue> = reader.facet_values("uuid")?.into_iter().collect();
+        let ids: HashMap<NodeRowId, FilterValue> =
+            reader.facet_values("uuid")?.into_iter().collect();
         let mut entries = Vec::new();
         for memory_type in MEMORY_TYPES {
             for (key, archived) in memories_of(reader, memory_type)? {
@@ -58,7 +59,7 @@ impl MemoryExportLayout {
                 else {
                     return Err(unreadable(1));
                 };
-                let (created_at, id) = (Millis(*at).to_second(), id.clone());
+                let (created_at, id) = (UnixMillis(*at).to_second(), id.clone());
                 let year = created_at.split('-').next().filter(|_| archived);
                 let file = file_of(memory_type, year);
                 let memory_type = memory_type.as_str();
@@ -66,7 +67,7 @@ impl MemoryExportLayout {
             }
         }
         entries.sort_unstable();
-        let mut archives: BTreeMap<&str, Vec<NodeKey>> = BTreeMap::new();
+        let mut archives: BTreeMap<&str, Vec<NodeRowId>> = BTreeMap::new();
         for entry in &entries {
             archives.entry(&entry.file).or_default().push(entry.key);
         }
@@ -100,7 +101,7 @@ impl MemoryExportLayout {
 
 impl ExportedFile {
     /// Returns the lines of some of the file's memories.
-    pub(crate) fn lines(reader: &Reader, memories: &[NodeKey]) -> Result<String, MemoryError> {
+    pub(crate) fn lines(reader: &Reader, memories: &[NodeRowId]) -> Result<String, MemoryError> {
         let nodes = reader.typed_nodes(memories)?;
         if nodes.len() != memories.len() {
             return Err(unreadable(memories.len().abs_diff(nodes.len())));
@@ -110,7 +111,10 @@ impl ExportedFile {
 }
 
 /// Returns the memories of a type, and whether each is archived.
-fn memories_of(reader: &Reader, memory_type: NodeType) -> Result<Vec<(NodeKey, bool)>, StoreError> {
+fn memories_of(
+    reader: &Reader,
+    memory_type: NodeType,
+) -> Result<Vec<(NodeRowId, bool)>, StoreError> {
     let mut found = Vec::new();
     for archived in [false, true] {
         let of_type = FieldFilter::text("type", memory_type.as_str());

@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use super::query::{MissingSortValue, accesses, integers, meeting, sorted, sorted_by};
 use super::request::{QueryRequest, SortDirection, SortKey};
 use super::typed_memory::TypedMemory;
-use crate::model::clock::{DAY_MS, Millis};
+use crate::model::clock::{DAY_MS, UnixMillis};
 use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 use crate::store::reader::Reader;
-use crate::store::{NodeKey, StoreError};
+use crate::store::{NodeRowId, StoreError};
 use crate::text::terminal_safe_json::json_text;
 
 /// Memories of one document, at most.
@@ -54,7 +54,7 @@ pub(crate) struct CollectionFilter {
     /// Of recent ones, at most [`SHOWN_MAX`].
     pub(crate) limit: Option<usize>,
     /// Of learnings: the start of their time, 30 days before by default.
-    pub(crate) since: Option<Millis>,
+    pub(crate) since: Option<UnixMillis>,
 }
 
 impl CollectionFilter {
@@ -98,7 +98,7 @@ impl CollectionName {
         self,
         reader: &Reader,
         filter: &CollectionFilter,
-        now: Millis,
+        now: UnixMillis,
     ) -> Result<String, StoreError> {
         let from = filter.since.unwrap_or(lately(now));
         let memories = self.memories(reader, filter, from)?;
@@ -126,7 +126,7 @@ impl CollectionName {
 
     /// Returns a number that is another one when the collection shows something else; accesses
     /// count in [`CollectionName::Recent`] alone.
-    pub(crate) fn digest(self, reader: &Reader, now: Millis) -> Result<u64, StoreError> {
+    pub(crate) fn digest(self, reader: &Reader, now: UnixMillis) -> Result<u64, StoreError> {
         let memories = self.memories(reader, &CollectionFilter::default(), lately(now))?;
         let mut shown: Vec<String> = Vec::with_capacity(memories.len());
         for memory in &memories {
@@ -148,7 +148,7 @@ impl CollectionName {
         self,
         reader: &Reader,
         filter: &CollectionFilter,
-        from: Millis,
+        from: UnixMillis,
     ) -> Result<Vec<TypedMemory>, StoreError> {
         let memory_type = match self {
             CollectionName::Recent => None,
@@ -180,8 +180,8 @@ impl CollectionName {
         reader: &Reader,
         filter: &CollectionFilter,
         request: &QueryRequest,
-        from: Millis,
-    ) -> Result<Option<Vec<NodeKey>>, StoreError> {
+        from: UnixMillis,
+    ) -> Result<Option<Vec<NodeRowId>>, StoreError> {
         let (key, from) = match self {
             CollectionName::Learnings => ("created_at", from.0),
             CollectionName::ActiveTasks => ("updated_at", i64::MIN),
@@ -199,7 +199,7 @@ impl CollectionName {
             return Ok(None);
         }
         let keys = greatest.iter().map(|it| it.0).collect();
-        let values: HashMap<NodeKey, i64> = greatest.into_iter().collect();
+        let values: HashMap<NodeRowId, i64> = greatest.into_iter().collect();
         let mut keys =
             sorted_by(reader, keys, (&values, MissingSortValue::Zero), SortDirection::Descending)?;
         keys.truncate(SHOWN_MAX);
@@ -212,9 +212,9 @@ impl CollectionName {
         self,
         reader: &Reader,
         filter: &CollectionFilter,
-        mut keys: Vec<NodeKey>,
-        from: Millis,
-    ) -> Result<Vec<NodeKey>, StoreError> {
+        mut keys: Vec<NodeRowId>,
+        from: UnixMillis,
+    ) -> Result<Vec<NodeRowId>, StoreError> {
         let mut keys = match self {
             CollectionName::Core => return Ok(keys),
             CollectionName::Recent => {
@@ -222,8 +222,8 @@ impl CollectionName {
             }
             CollectionName::Learnings => {
                 let created = integers(reader, "created_at", &keys)?;
-                let is_new = |it: &NodeKey| created.get(it).is_some_and(|at| from.0 <= *at);
-                let old: Vec<NodeKey> = keys.iter().copied().filter(|it| !is_new(it)).collect();
+                let is_new = |it: &NodeRowId| created.get(it).is_some_and(|at| from.0 <= *at);
+                let old: Vec<NodeRowId> = keys.iter().copied().filter(|it| !is_new(it)).collect();
                 let read = accesses(reader, &old)?;
                 keys.retain(|it| is_new(it) || read.get(it).is_some_and(|at| from.0 <= *at));
                 sorted(reader, keys, SortKey::CreatedAt, SortDirection::Descending)?
@@ -255,7 +255,7 @@ struct CollectionDocument<'a> {
     memories: &'a [TypedMemory],
     /// Between the count and the time.
     sums_of: &'a [(&'a str, Value)],
-    now: Millis,
+    now: UnixMillis,
 }
 
 impl Serialize for CollectionDocument<'_> {
@@ -272,9 +272,9 @@ impl Serialize for CollectionDocument<'_> {
 }
 
 /// The start of the day 30 days before.
-fn lately(now: Millis) -> Millis {
+fn lately(now: UnixMillis) -> UnixMillis {
     let day = now.0.div_euclid(DAY_MS) - RECENT_DAYS;
-    Millis(day * DAY_MS)
+    UnixMillis(day * DAY_MS)
 }
 
 /// How many memories have each of these values.

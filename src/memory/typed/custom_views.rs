@@ -13,7 +13,7 @@ use super::query;
 use super::request::{QueryRequest, VIEW_CONDITIONS};
 use super::typed_memory::TypedMemory;
 use super::{ErrorCode, MemoryError};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::kind_specs::{VIEW_NAME_CHARS_MAX, is_view_name};
 use crate::store::StoreError;
 use crate::store::reader::{CustomViewRow, Reader};
@@ -105,7 +105,7 @@ impl CustomView {
     }
 
     /// Returns the document of the view.
-    pub(crate) fn read(&self, reader: &Reader, now: Millis) -> Result<Value, MemoryError> {
+    pub(crate) fn read(&self, reader: &Reader, now: UnixMillis) -> Result<Value, MemoryError> {
         let memories = self.memories(reader)?;
         let shown: Vec<Value> = memories.iter().map(TypedMemory::to_json).collect();
         Ok(json!({

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::request::FieldChanges;
 use super::typed_memory::DEFAULT_STATUS;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::fields::CanonicalFields;
 use crate::model::kind_specs::IMPORTANCES;
 use crate::model::tree::NodeType;
@@ -18,7 +18,7 @@ pub(super) fn apply(
     changes: &FieldChanges,
     memory_type: NodeType,
     fields: &mut Map<String, Value>,
-    now: Millis,
+    now: UnixMillis,
 ) {
     if let Some(category) = &changes.category {
         fields.insert("category".to_owned(), category.as_str().into());
@@ -45,7 +45,7 @@ pub(super) fn apply(
 fn merged(
     old: Option<&Map<String, Value>>,
     given: Option<&Map<String, Value>>,
-    now: Millis,
+    now: UnixMillis,
 ) -> Map<String, Value> {
     let mut merged = old.cloned().unwrap_or_default();
     merged.extend(given.into_iter().flatten().map(|(key, it)| (key.clone(), it.clone())));

@@ -11,7 +11,7 @@ use super::jsonl::{MemoryLine, NumberedLine};
 use super::{MemoryError, MemoryInsert, field_merge_and_diff, fields_of, insert, redacted};
 use crate::memory::Memory;
 use crate::memory::dry_run::WriteOrDryRun;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::fields::CanonicalFields;
 use crate::model::tree::NodeType;
 use crate::query::render::to_one_line;
@@ -111,7 +111,7 @@ impl MemoryLine {
     }
 
     /// Returns the fields of a memory that has these values alone.
-    fn fields(&self, created_at: Millis, updated_at: Millis) -> Map<String, Value> {
+    fn fields(&self, created_at: UnixMillis, updated_at: UnixMillis) -> Map<String, Value> {
         let mut fields = Map::new();
         fields.insert("uuid".to_owned(), self.id.as_str().into());
         fields.insert("created_at".to_owned(), created_at.0.into());
@@ -121,7 +121,7 @@ impl MemoryLine {
     }
 
     /// Returns the accesses to note; none is noted of a memory that was never read.
-    fn access(&self, created_at: Millis) -> AccessStats {
+    fn access(&self, created_at: UnixMillis) -> AccessStats {
         let accessed_at = self.accessed_at.filter(|it| *it != created_at || 0 < self.access_count);
         let accessed_at = accessed_at.or((0 < self.access_count).then_some(created_at));
         AccessStats { accessed_at: accessed_at.map(|it| it.0), access_count: self.access_count }
@@ -133,7 +133,7 @@ impl NumberedLine<'_> {
     /// Returns the line that an export would write of it alone, as of the beginning of time.
     pub(crate) fn written(&self) -> Result<String, String> {
         let line = self.memory.as_ref().map_err(Clone::clone)?;
-        let created_at = line.created_at.or(line.updated_at).unwrap_or(Millis(0));
+        let created_at = line.created_at.or(line.updated_at).unwrap_or(UnixMillis(0));
         let updated_at = line.updated_at.unwrap_or(created_at);
         let fields = CanonicalFields::new(line.fields(created_at, updated_at))
             .map_err(|it| it.to_string())?;
@@ -145,7 +145,7 @@ impl NumberedLine<'_> {
 
 /// The memories that lines are merged into.
 struct MemoryMerger {
-    now: Millis,
+    now: UnixMillis,
     core_max: u64,
     /// Core memories that are not archived, once they were counted.
     n_core: Option<u64>,
@@ -167,7 +167,7 @@ impl MemoryMerger {
             return Err(MemoryError::invalid(what));
         }
         let before = fields_of(&node)?;
-        let time = |key: &str| before.get(key).and_then(Value::as_i64).map(Millis);
+        let time = |key: &str| before.get(key).and_then(Value::as_i64).map(UnixMillis);
         let known = time("updated_at").or(time("created_at"));
         let Some(updated_at) = line.updated_at.or(line.created_at).filter(|it| known < Some(*it))
         else {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::MemoryError;
 use super::request::{FieldChanges, RequestArguments, check_is_task, missing, mistyped};
 use super::typed_memory::{DEFAULT_STATUS, NO_CATEGORY};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::tree::NodeType;
 
 /// The folder of archived memories, with a folder for each year in it.
@@ -66,9 +66,9 @@ pub(crate) struct MemoryLine {
     pub(crate) content: String,
     /// Every field that it has; `archived` always.
     pub(super) changes: FieldChanges,
-    pub(super) created_at: Option<Millis>,
-    pub(super) updated_at: Option<Millis>,
-    pub(super) accessed_at: Option<Millis>,
+    pub(super) created_at: Option<UnixMillis>,
+    pub(super) updated_at: Option<UnixMillis>,
+    pub(super) accessed_at: Option<UnixMillis>,
     pub(super) access_count: u64,
 }
 
@@ -164,7 +164,7 @@ impl MemoryLine {
         }
         let time = |name: &str| match args.text(name)? {
             None => Ok(None),
-            Some(text) => match Millis::parse_rfc3339(text) {
+            Some(text) => match UnixMillis::parse_rfc3339(text) {
                 Some(at) => Ok(Some(at)),
                 None => Err(mistyped(name, "a time like 2026-01-01T10:00:00Z")),
             },

@@ -7,7 +7,7 @@ use super::typed_memory::TypedMemory;
 use crate::model::kind_specs::{IMPORTANCES, MEMORY_TYPES};
 use crate::model::tree::NodeType;
 use crate::store::reader::{FieldFilter, FilterValue, Reader};
-use crate::store::{NodeKey, StoreError};
+use crate::store::{NodeRowId, StoreError};
 
 /// Nodes up to which facets are looked up node by node; beyond that, all of a key are read.
 const LOOKUPS_MAX: usize = 2_000;
@@ -35,7 +35,7 @@ pub(crate) fn list_memories(
 pub(super) fn query(
     reader: &Reader,
     request: &QueryRequest,
-) -> Result<(MemoryPage, Vec<NodeKey>), StoreError> {
+) -> Result<(MemoryPage, Vec<NodeRowId>), StoreError> {
     let mut found = meeting(reader, request)?;
     if let Some(search) = &request.search {
         found = saying(reader, found, search)?;
@@ -44,7 +44,7 @@ pub(super) fn query(
     let sorted = sorted(reader, found, request.sort_by, request.sort_order)?;
     let (offset, limit) = (request.offset, request.limit);
     let as_index = |it: u64| usize::try_from(it).unwrap_or(usize::MAX);
-    let page: Vec<NodeKey> =
+    let page: Vec<NodeRowId> =
         sorted.into_iter().skip(as_index(offset)).take(as_index(limit)).collect();
     let memories: Vec<TypedMemory> =
         reader.typed_nodes(&page)?.iter().map(TypedMemory::of).collect();
@@ -53,7 +53,10 @@ pub(super) fn query(
 }
 
 /// The nodes that meet the conditions, apart from the search.
-pub(super) fn meeting(reader: &Reader, request: &QueryRequest) -> Result<Vec<NodeKey>, StoreError> {
+pub(super) fn meeting(
+    reader: &Reader,
+    request: &QueryRequest,
+) -> Result<Vec<NodeRowId>, StoreError> {
     let mut facets: Vec<FieldFilter> = Vec::new();
     facets.extend(request.tags.iter().map(|it| FieldFilter::text("tag", it)));
     let texts = [
@@ -72,7 +75,11 @@ pub(super) fn meeting(reader: &Reader, request: &QueryRequest) -> Result<Vec<Nod
 }
 
 /// Keeps the nodes whose text has every word, in any case.
-fn saying(reader: &Reader, keys: Vec<NodeKey>, search: &str) -> Result<Vec<NodeKey>, StoreError> {
+fn saying(
+    reader: &Reader,
+    keys: Vec<NodeRowId>,
+    search: &str,
+) -> Result<Vec<NodeRowId>, StoreError> {
     let words: Vec<String> = search.split_whitespace().map(str::to_lowercase).collect();
     if words.is_empty() {
         return Ok(keys);
@@ -91,10 +98,10 @@ struct SortValue {
 /// Equal values are in the order in which memories were made, then in that of their ids.
 pub(super) fn sorted(
     reader: &Reader,
-    keys: Vec<NodeKey>,
+    keys: Vec<NodeRowId>,
     by: SortKey,
     order: SortDirection,
-) -> Result<Vec<NodeKey>, StoreError> {
+) -> Result<Vec<NodeRowId>, StoreError> {
     let firsts = match by {
         SortKey::CreatedAt => HashMap::new(),
         SortKey::UpdatedAt => integers(reader, "updated_at", &keys)?,
@@ -118,8 +125,8 @@ pub(super) fn sorted(
 /// Returns when each of those was last read; none of a memory that never was.
 pub(super) fn accesses(
     reader: &Reader,
-    keys: &[NodeKey],
-) -> Result<HashMap<NodeKey, i64>, StoreError> {
+    keys: &[NodeRowId],
+) -> Result<HashMap<NodeRowId, i64>, StoreError> {
     let access = reader.access_counts(keys)?.into_iter();
     Ok(access.filter_map(|(key, it)| Some((key, it.accessed_at?))).collect())
 }
@@ -134,13 +141,13 @@ pub(super) enum MissingSortValue {
 /// Sorts by those values; equal ones as [`sorted`] does.
 pub(super) fn sorted_by(
     reader: &Reader,
-    keys: Vec<NodeKey>,
-    (firsts, if_none): (&HashMap<NodeKey, i64>, MissingSortValue),
+    keys: Vec<NodeRowId>,
+    (firsts, if_none): (&HashMap<NodeRowId, i64>, MissingSortValue),
     order: SortDirection,
-) -> Result<Vec<NodeKey>, StoreError> {
+) -> Result<Vec<NodeRowId>, StoreError> {
     let created = integers(reader, "created_at", &keys)?;
-    let of = |values: &HashMap<NodeKey, i64>, key| values.get(&key).copied().unwrap_or(0);
-    let mut rows: Vec<(SortValue, NodeKey)> = Vec::with_capacity(keys.len());
+    let of = |values: &HashMap<NodeRowId, i64>, key| values.get(&key).copied().unwrap_or(0);
+    let mut rows: Vec<(SortValue, NodeRowId)> = Vec::with_capacity(keys.len());
     for key in keys {
         let created_at = of(&created, key);
         let first = match if_none {
@@ -155,7 +162,7 @@ pub(super) fn sorted_by(
         let value = |at: usize| rows.get(at).map(|it| &it.0);
         value(at) == value(at + 1) || 0 < at && value(at) == value(at - 1)
     };
-    let tied: Vec<NodeKey> =
+    let tied: Vec<NodeRowId> =
         (0..rows.len()).filter(|at| is_tied(*at)).map(|at| rows[at].1).collect();
     if !tied.is_empty() {
         let uuids = values(reader, "uuid", &tied)?;
@@ -181,8 +188,8 @@ fn importance(value: &FilterValue) -> i64 {
 fn values(
     reader: &Reader,
     key: &'static str,
-    of: &[NodeKey],
-) -> Result<HashMap<NodeKey, FilterValue>, StoreError> {
+    of: &[NodeRowId],
+) -> Result<HashMap<NodeRowId, FilterValue>, StoreError> {
     match of.len() {
         0..=LOOKUPS_MAX => reader.facet_values_of(key, of),
         _ => Ok(reader.facet_values(key)?.into_iter().collect()),
@@ -192,8 +199,8 @@ fn values(
 pub(super) fn integers(
     reader: &Reader,
     key: &'static str,
-    of: &[NodeKey],
-) -> Result<HashMap<NodeKey, i64>, StoreError> {
+    of: &[NodeRowId],
+) -> Result<HashMap<NodeRowId, i64>, StoreError> {
     let values = values(reader, key, of)?.into_iter();
     Ok(values
         .filter_map(|(key, value)| match value {

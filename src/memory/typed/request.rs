@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::MemoryError;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::kind_specs::{
     CONTENT_CHARS_MAX, FieldSpec, IMPORTANCES, MEMORY_TYPES, STATUSES, TASK_METADATA, ValueType,
     check_marked_text, is_uuid, value_type_of,
@@ -425,7 +425,7 @@ impl<'a> RequestArguments<'a> {
                 return Err(refused(&path, format!("is unknown; known are {}", known.join(", "))));
             };
             let value = match (value_type, value) {
-                (ValueType::Time, Value::String(text)) => match Millis::parse_rfc3339(text) {
+                (ValueType::Time, Value::String(text)) => match UnixMillis::parse_rfc3339(text) {
                     Some(at) => at.0.into(),
                     None => return Err(mistyped(&path, "a time like 2026-01-01T10:00:00Z")),
                 },

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::request::FieldChanges;
 use super::{ErrorCode, Memory, MemoryError, rewrite};
-use crate::model::clock::{DAY_MS, Millis};
+use crate::model::clock::{DAY_MS, UnixMillis};
 use crate::model::tree::NodeType;
 use crate::settings::config::MemoryRetentionLimits;
 use crate::store::reader::ArchiveCandidate;
@@ -102,7 +102,7 @@ impl Memory {
 /// The rules by which memories are archived at a time.
 struct ArchiveRules {
     limits: MemoryRetentionLimits,
-    now: Millis,
+    now: UnixMillis,
 }
 
 impl ArchiveRules {
@@ -141,7 +141,7 @@ fn chosen(
 fn archive(
     batch: &mut Batch<'_>,
     planned: ArchiveReport,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<ArchiveReport, MemoryError> {
     let mut report = ArchiveReport::default();
     let learnings = planned.learnings.into_iter().map(|it| (NodeType::Learning, it));

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use serde_json::{Map, Value, json};
 
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::kind_specs::{IMPORTANCES, MEMORY_TYPES};
 use crate::store::StoreError;
 use crate::store::reader::{FilterValue, Reader};
@@ -23,8 +23,8 @@ pub(crate) struct MemoryStats {
     pub(crate) n_archived: u64,
     /// Of texts and fields.
     pub(crate) n_bytes: u64,
-    pub(crate) oldest: Option<Millis>,
-    pub(crate) newest: Option<Millis>,
+    pub(crate) oldest: Option<UnixMillis>,
+    pub(crate) newest: Option<UnixMillis>,
     /// UUID and count of the memory that was read most; the eldest of several.
     pub(crate) most_accessed: Option<(String, u64)>,
     /// The most frequent tags, those of equal counts by name.
@@ -42,7 +42,7 @@ pub(super) fn stats(reader: &Reader) -> Result<MemoryStats, StoreError> {
     let archived = reader.facet_counts("archived", &MEMORY_TYPES)?.into_iter();
     let created = reader.facet_values("created_at")?;
     let time = |it: Option<&(_, FilterValue)>| match it {
-        Some((_, FilterValue::Integer(at))) => Some(Millis(*at)),
+        Some((_, FilterValue::Integer(at))) => Some(UnixMillis(*at)),
         _ => None,
     };
     let nodes: Vec<_> = created.iter().map(|(node, _)| *node).collect();
@@ -93,8 +93,8 @@ impl MemoryStats {
             "archived_count": self.n_archived,
             // To two places.
             "total_storage_kb": (self.n_bytes as f64 / 1024.0 * 100.0).round() / 100.0,
-            "oldest_memory": self.oldest.map(Millis::to_second),
-            "newest_memory": self.newest.map(Millis::to_second),
+            "oldest_memory": self.oldest.map(UnixMillis::to_second),
+            "newest_memory": self.newest.map(UnixMillis::to_second),
             "most_accessed": most.map(|(id, n)| json!({"id": id, "access_count": n})),
             "top_tags": tags.collect::<Vec<Value>>(),
         })

@@ -15,7 +15,7 @@ use crate::settings::config::TypedMemorySettings;
 use crate::store::IfMissing;
 
 /// 2026-01-01T10:00:00Z.
-const START: Millis = Millis(1_767_261_600_000);
+const START: UnixMillis = UnixMillis(1_767_261_600_000);
 
 /// A memory at a folder of its own, with a clock that tests set.
 struct World {

@@ -4,7 +4,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
 use super::request::texts;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::fields::CanonicalFields;
 use crate::model::kind_specs::{IMPORTANCES, STATUSES, TASK_METADATA};
 use crate::model::tree::NodeType;
@@ -51,7 +51,7 @@ impl Serialize for TaskMetadataJson<'_> {
             let Some(value) = self.0.get(key.name) else { continue };
             match (key.name, value.as_i64()) {
                 ("completed_at", Some(at)) => {
-                    map.serialize_entry(key.name, &Millis(at).to_second())?;
+                    map.serialize_entry(key.name, &UnixMillis(at).to_second())?;
                 }
                 _ => map.serialize_entry(key.name, value)?,
             }
@@ -69,10 +69,10 @@ pub(crate) struct TypedMemory {
     pub(crate) content: String,
     /// As given, else `other`, and of a task its status.
     pub(crate) category: String,
-    pub(crate) created_at: Millis,
-    pub(crate) updated_at: Millis,
+    pub(crate) created_at: UnixMillis,
+    pub(crate) updated_at: UnixMillis,
     /// When it was last read; when it was made, if it never was.
-    pub(crate) accessed_at: Millis,
+    pub(crate) accessed_at: UnixMillis,
     pub(crate) access_count: u64,
     pub(crate) tags: Vec<String>,
     pub(crate) importance: String,
@@ -94,12 +94,12 @@ impl TypedMemory {
         access: AccessStats,
     ) -> TypedMemory {
         let text = |key: &str| fields.get(key).and_then(Value::as_str).map(str::to_owned);
-        let time = |key: &str| fields.get(key).and_then(Value::as_i64).map(Millis);
+        let time = |key: &str| fields.get(key).and_then(Value::as_i64).map(UnixMillis);
         let is_task = memory_type == NodeType::Task;
         let metadata = fields.get("task_metadata").and_then(Value::as_object);
         let status = metadata.and_then(|it| it.get("status")).and_then(Value::as_str);
         let default = if is_task { status.unwrap_or(DEFAULT_STATUS) } else { NO_CATEGORY };
-        let created_at = time("created_at").unwrap_or(Millis(0));
+        let created_at = time("created_at").unwrap_or(UnixMillis(0));
         TypedMemory {
             id: text("uuid").unwrap_or_default(),
             memory_type,
@@ -107,7 +107,7 @@ impl TypedMemory {
             category: text("category").unwrap_or_else(|| default.to_owned()),
             created_at,
             updated_at: time("updated_at").unwrap_or(created_at),
-            accessed_at: access.accessed_at.map_or(created_at, Millis),
+            accessed_at: access.accessed_at.map_or(created_at, UnixMillis),
             access_count: access.access_count,
             tags: fields.get("tags").map(texts).unwrap_or_default(),
             importance: text("importance").unwrap_or_else(|| IMPORTANCE.to_owned()),
@@ -139,12 +139,12 @@ impl TypedMemory {
     }
 
     /// Returns when a task was completed.
-    pub(crate) fn completed_at(&self) -> Option<Millis> {
-        self.metadata("completed_at").and_then(Value::as_i64).map(Millis)
+    pub(crate) fn completed_at(&self) -> Option<UnixMillis> {
+        self.metadata("completed_at").and_then(Value::as_i64).map(UnixMillis)
     }
 
     /// Returns a value to sort by a time: equal ones are in the order of being made, then of ids.
-    pub(super) fn recency(&self, at: Millis) -> (Millis, Millis, String) {
+    pub(super) fn recency(&self, at: UnixMillis) -> (UnixMillis, UnixMillis, String) {
         (at, self.created_at, self.id.clone())
     }
 

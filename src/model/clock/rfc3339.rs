@@ -1,17 +1,17 @@
 //! Times as people and clients write them: RFC 3339, and days without a time.
 
-use super::Millis;
+use super::UnixMillis;
 
-impl Millis {
+impl UnixMillis {
     /// Reads a day or a time as ISO 8601 writes it: `2026-01-01`, `2026-01-01T10:00:00Z`, with a
     /// fraction or a zone; without a zone it is UTC. Anything else is `None`, as is a time in a
     /// year that has no four digits in UTC.
-    pub(crate) fn parse_rfc3339(text: &str) -> Option<Millis> {
+    pub(crate) fn parse_rfc3339(text: &str) -> Option<UnixMillis> {
         let (date, rest) = text.split_at_checked(10)?;
         let [year, month, day] = numbers(date, [4, 2, 2], '-')?;
         let days = days_of(year, month, day)?;
         if rest.is_empty() {
-            return Some(Millis(days * 86_400_000));
+            return Some(UnixMillis(days * 86_400_000));
         }
         let rest = rest.strip_prefix(['T', 't', ' '])?;
         let (time, rest) = rest.split_at_checked(8)?;
@@ -22,20 +22,21 @@ impl Millis {
         }
         let (millis, zone) = fraction(rest)?;
         let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset(zone)?;
-        let at = Millis(seconds * 1000 + millis);
+        let at = UnixMillis(seconds * 1000 + millis);
         let [year, ..] = at.parts();
         (0..=9999).contains(&year).then_some(at)
     }
 
-    /// Reads a day or a time as [`Millis::parse_rfc3339`] does; a day means its last millisecond.
-    pub(crate) fn parse_rfc3339_end(text: &str) -> Option<Millis> {
-        let at = Millis::parse_rfc3339(text)?;
-        Some(if text.len() == 10 { Millis(at.0 + 86_400_000 - 1) } else { at })
+    /// Reads a day or a time as [`UnixMillis::parse_rfc3339`] does; a day means its last
+    /// millisecond.
+    pub(crate) fn parse_rfc3339_end(text: &str) -> Option<UnixMillis> {
+        let at = UnixMillis::parse_rfc3339(text)?;
+        Some(if text.len() == 10 { UnixMillis(at.0 + 86_400_000 - 1) } else { at })
     }
 
     /// Returns the time to the second as clients of memories see it: `2026-01-01T10:00:00Z`.
     pub(crate) fn to_second(self) -> String {
-        Millis(self.0.div_euclid(1000).saturating_mul(1000)).rfc3339()
+        UnixMillis(self.0.div_euclid(1000).saturating_mul(1000)).rfc3339()
     }
 
     /// Returns the month: `2026-01`.
@@ -73,7 +74,7 @@ fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
     let (era, of_era) = (shifted.div_euclid(400), shifted.rem_euclid(400));
     let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
-    let [y, m, d, ..] = Millis(days * 86_400_000).parts();
+    let [y, m, d, ..] = UnixMillis(days * 86_400_000).parts();
     ([y, m, d] == [year, month, day]).then_some(days)
 }
 
@@ -111,7 +112,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, read: &str) {
-        let found = Millis::parse_rfc3339(text).map_or("none".to_owned(), Millis::rfc3339);
+        let found = UnixMillis::parse_rfc3339(text).map_or("none".to_owned(), UnixMillis::rfc3339);
         assert_eq!(found, read, "{text}");
     }
 
@@ -128,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_day_ends_with_its_last_millisecond() {
-        let end = |text: &str| Millis::parse_rfc3339_end(text).map(Millis::rfc3339);
+        let end = |text: &str| UnixMillis::parse_rfc3339_end(text).map(UnixMillis::rfc3339);
         assert_eq!(end("2026-01-01").as_deref(), Some("2026-01-01T23:59:59.999Z"));
         assert_eq!(end("2026-01-01T10:00:00Z").as_deref(), Some("2026-01-01T10:00:00Z"));
         assert_eq!(end("tomorrow"), None);
@@ -161,8 +162,8 @@ mod tests {
     #[test]
     fn every_day_is_read_as_it_is_written() {
         for day in (-200_000..200_000).step_by(97) {
-            let at = Millis(day * 86_400_000 + 45_296_000);
-            assert_eq!(Millis::parse_rfc3339(&at.to_second()), Some(at));
+            let at = UnixMillis(day * 86_400_000 + 45_296_000);
+            assert_eq!(UnixMillis::parse_rfc3339(&at.to_second()), Some(at));
         }
     }
 }

@@ -32,29 +32,29 @@ pub(crate) enum LinkResolution<Id> {
 
 /// A name as a hash: equal for names that may denote the same, and for hardly any others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct NameKey(pub(crate) i64);
+pub(crate) struct LinkNameHash(pub(crate) i64);
 
-impl NameKey {
+impl LinkNameHash {
     /// Returns the key of a label, a heading's fragment, or a file's name, title or alias.
-    pub(crate) fn of(name: &str) -> NameKey {
+    pub(crate) fn of(name: &str) -> LinkNameHash {
         let key = fold_name(name);
         let slug = slug(&key);
-        NameKey::hash(if slug.is_empty() { &key } else { &slug })
+        LinkNameHash::hash(if slug.is_empty() { &key } else { &slug })
     }
 
     /// Returns the key of a node's id.
-    pub(crate) fn of_id(id: &str) -> NameKey {
-        NameKey::hash(id)
+    pub(crate) fn of_id(id: &str) -> LinkNameHash {
+        LinkNameHash::hash(id)
     }
 
     /// Returns the key of the name `self` within the file called `file`.
-    pub(crate) fn qualified_by(self, file: NameKey) -> NameKey {
+    pub(crate) fn qualified_by(self, file: LinkNameHash) -> LinkNameHash {
         let (file, own) = (file.0.to_le_bytes(), self.0.to_le_bytes());
-        NameKey(xxh64(&[file, own].concat(), 1).cast_signed())
+        LinkNameHash(xxh64(&[file, own].concat(), 1).cast_signed())
     }
 
-    fn hash(text: &str) -> NameKey {
-        NameKey(xxh64(text.as_bytes(), 0).cast_signed())
+    fn hash(text: &str) -> LinkNameHash {
+        LinkNameHash(xxh64(text.as_bytes(), 0).cast_signed())
     }
 }
 

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::name::{LinkCandidate, LinkResolution, NameKey, fold_name, slug};
+use super::name::{LinkCandidate, LinkNameHash, LinkResolution, fold_name, slug};
 use super::target_candidates::{NameCandidates, folder};
 use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::text;
@@ -26,14 +26,14 @@ pub(crate) trait LinkIndex {
     /// Returns the node of that id.
     fn node(&self, id: &str) -> Result<Option<Self::Id>, Self::Error>;
 
-    /// Returns the nodes whose label has that [`NameKey`].
-    fn labelled(&self, name: NameKey) -> Result<Vec<LinkCandidate<Self::Id>>, Self::Error>;
+    /// Returns the nodes whose label has that [`LinkNameHash`].
+    fn labelled(&self, name: LinkNameHash) -> Result<Vec<LinkCandidate<Self::Id>>, Self::Error>;
 
-    /// Returns the nodes in the file at `path` whose label has that [`NameKey`].
+    /// Returns the nodes in the file at `path` whose label has that [`LinkNameHash`].
     fn labelled_in(
         &self,
         path: &str,
-        name: NameKey,
+        name: LinkNameHash,
     ) -> Result<Vec<LinkCandidate<Self::Id>>, Self::Error>;
 
     /// Returns one place for each file with that name, title or alias. The name is compared with
@@ -42,21 +42,23 @@ pub(crate) trait LinkIndex {
 }
 
 /// Returns the names that the target of a reference depends on.
-pub(crate) fn names_needed_by(reference: &Reference) -> Vec<NameKey> {
+pub(crate) fn names_needed_by(reference: &Reference) -> Vec<LinkNameHash> {
     let Reference { label, source, id_hint, heading, .. } = reference;
-    let mut names: Vec<NameKey> = id_hint.as_deref().map(NameKey::of_id).into_iter().collect();
+    let mut names: Vec<LinkNameHash> =
+        id_hint.as_deref().map(LinkNameHash::of_id).into_iter().collect();
     if let Some(source) = source {
         let source = slashed(source);
         let file = last_path_segment(&source);
-        let inside = NameKey::of(&as_label(heading.as_ref().unwrap_or(label)));
-        names.push(NameKey::of(file));
-        names
-            .extend([file, without_extension(file)].map(|it| inside.qualified_by(NameKey::of(it))));
+        let inside = LinkNameHash::of(&as_label(heading.as_ref().unwrap_or(label)));
+        names.push(LinkNameHash::of(file));
+        names.extend(
+            [file, without_extension(file)].map(|it| inside.qualified_by(LinkNameHash::of(it))),
+        );
     } else {
-        names.push(NameKey::of(&as_label(label)));
+        names.push(LinkNameHash::of(&as_label(label)));
         if let Some(heading) = heading {
-            names.push(NameKey::of(&as_label(heading)));
-            names.push(NameKey::of(&as_label(&format!("{label}#{heading}"))));
+            names.push(LinkNameHash::of(&as_label(heading)));
+            names.push(LinkNameHash::of(&as_label(&format!("{label}#{heading}"))));
         }
     }
     names.sort_unstable();
@@ -75,7 +77,7 @@ pub(crate) struct Resolver<I: LinkIndex> {
     /// Candidates by key of the label.
     labels: HashMap<String, Rc<NameCandidates<I::Id>>>,
     /// Places by path and name.
-    inside: HashMap<(String, NameKey), CandidateList<I>>,
+    inside: HashMap<(String, LinkNameHash), CandidateList<I>>,
     /// Candidates by key of the file's name.
     files: HashMap<String, Rc<NameCandidates<I::Id>>>,
     /// Files by the end of their path.
@@ -85,7 +87,7 @@ pub(crate) struct Resolver<I: LinkIndex> {
 type CandidateList<I> = Rc<[LinkCandidate<<I as LinkIndex>::Id>]>;
 type LinkResolutionResult<I> =
     Result<LinkResolution<<I as LinkIndex>::Id>, <I as LinkIndex>::Error>;
-type FoundResult<I> = Result<Option<<I as LinkIndex>::Id>, <I as LinkIndex>::Error>;
+type LinkTargetIdResult<I> = Result<Option<<I as LinkIndex>::Id>, <I as LinkIndex>::Error>;
 type CandidatesResult<I> =
     Result<Rc<NameCandidates<<I as LinkIndex>::Id>>, <I as LinkIndex>::Error>;
 
@@ -232,7 +234,7 @@ impl<I: LinkIndex> Resolver<I> {
     }
 
     /// Returns the heading of that name or fragment in the file at `path`.
-    fn heading_in(&mut self, path: &str, name: &str) -> FoundResult<I> {
+    fn heading_in(&mut self, path: &str, name: &str) -> LinkTargetIdResult<I> {
         let wanted = fold_name(&as_label(name));
         let places = self.inside(path, name)?;
         let headings = || places.iter().filter(|it| it.is_heading);
@@ -245,7 +247,7 @@ impl<I: LinkIndex> Resolver<I> {
 
     /// Returns the places of that name, or nearly so, in the file at `path`.
     fn inside(&mut self, path: &str, name: &str) -> Result<CandidateList<I>, I::Error> {
-        let wanted = (path.to_owned(), NameKey::of(&as_label(name)));
+        let wanted = (path.to_owned(), LinkNameHash::of(&as_label(name)));
         if let Some(places) = self.inside.get(&wanted) {
             return Ok(Rc::clone(places));
         }
@@ -259,7 +261,7 @@ impl<I: LinkIndex> Resolver<I> {
         if let Some(candidates) = self.labels.get(&wanted) {
             return Ok(Rc::clone(candidates));
         }
-        let mut places = self.index.labelled(NameKey::of(&wanted))?;
+        let mut places = self.index.labelled(LinkNameHash::of(&wanted))?;
         places.retain(|it| fold_name(&it.label) == wanted);
         self.know(places.len());
         Ok(Rc::clone(self.labels.entry(wanted).or_insert(Rc::new(NameCandidates::new(places)))))

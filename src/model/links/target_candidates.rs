@@ -18,16 +18,16 @@ pub(super) struct NameCandidates<Id> {
     by_path: HashMap<u64, usize>,
     /// The places by hash of the path's [`fold_name`], with and without its extension.
     by_path_key: HashMap<u64, usize>,
-    headings: NearestByFolder,
-    all: NearestByFolder,
+    headings: ShallowestByFolder,
+    all: ShallowestByFolder,
 }
 
 /// The nearest places below each folder.
 #[derive(Debug, Default)]
-struct NearestByFolder(HashMap<String, NearestCandidates>);
+struct ShallowestByFolder(HashMap<String, ShallowestCandidates>);
 
 #[derive(Debug)]
-struct NearestCandidates {
+struct ShallowestCandidates {
     /// Folders down from here.
     depth: usize,
     /// The first places at that depth, in document order.
@@ -42,8 +42,8 @@ impl<Id: Copy + PartialEq> NameCandidates<Id> {
         let mut candidates = NameCandidates {
             by_path: HashMap::new(),
             by_path_key: HashMap::new(),
-            headings: NearestByFolder::default(),
-            all: NearestByFolder::default(),
+            headings: ShallowestByFolder::default(),
+            all: ShallowestByFolder::default(),
             places,
         };
         for (idx, place) in candidates.places.iter().enumerate() {
@@ -104,7 +104,7 @@ impl<Id: Copy + PartialEq> NameCandidates<Id> {
     }
 }
 
-impl NearestByFolder {
+impl ShallowestByFolder {
     fn add<Id>(&mut self, places: &[LinkCandidate<Id>], idx: usize) {
         let path = &places[idx].path;
         for (depth, above) in folders(path).enumerate() {
@@ -121,7 +121,7 @@ impl NearestByFolder {
                     best.is_one_file &= is_same;
                 }
                 _ => {
-                    let best = NearestCandidates { depth, first: vec![idx], is_one_file: true };
+                    let best = ShallowestCandidates { depth, first: vec![idx], is_one_file: true };
                     self.0.insert(above.to_owned(), best);
                 }
             }

@@ -5,8 +5,8 @@ use super::*;
 fn check_runs(mut schedule: Schedule, at: &[i64], expected: &[i64]) {
     let mut fired = Vec::new();
     for &now in at {
-        if schedule.is_due(Millis(now)) {
-            schedule.done(Millis(now), Millis(now));
+        if schedule.is_due(UnixMillis(now)) {
+            schedule.done(UnixMillis(now), UnixMillis(now));
             fired.push(now);
         }
     }
@@ -38,44 +38,44 @@ fn a_zero_interval_counts_as_the_minimum() {
 #[test]
 fn long_runs_are_followed_by_as_long_a_rest() {
     let mut schedule = Schedule::every(100);
-    schedule.done(Millis(0), Millis(5_000));
-    assert_eq!(schedule.sleep_ms(Millis(5_000)), 5_000);
-    assert!(!schedule.is_due(Millis(9_999)));
-    assert!(schedule.is_due(Millis(10_000)));
+    schedule.done(UnixMillis(0), UnixMillis(5_000));
+    assert_eq!(schedule.sleep_ms(UnixMillis(5_000)), 5_000);
+    assert!(!schedule.is_due(UnixMillis(9_999)));
+    assert!(schedule.is_due(UnixMillis(10_000)));
 }
 
 #[test]
 fn a_new_interval_counts_from_the_last_time() {
     let mut schedule = Schedule::every(100_000);
-    schedule.done(Millis(0), Millis(0));
-    assert_eq!(schedule.sleep_ms(Millis(10)), SLEEP_MS_MAX, "it may change at any time");
+    schedule.done(UnixMillis(0), UnixMillis(0));
+    assert_eq!(schedule.sleep_ms(UnixMillis(10)), SLEEP_MS_MAX, "it may change at any time");
     schedule.set(Some(500));
-    assert_eq!(schedule.sleep_ms(Millis(10)), 490);
+    assert_eq!(schedule.sleep_ms(UnixMillis(10)), 490);
     schedule.set(Some(5));
-    assert!(schedule.is_due(Millis(10)));
+    assert!(schedule.is_due(UnixMillis(10)));
 }
 
 #[test]
 fn nothing_is_due_while_paused() {
     let mut schedule = Schedule::every(100);
     schedule.set(None);
-    assert!(!schedule.is_due(Millis(0)) && !schedule.is_due(Millis(i64::MAX)));
-    assert_eq!(schedule.sleep_ms(Millis(0)), SLEEP_MS_MAX);
+    assert!(!schedule.is_due(UnixMillis(0)) && !schedule.is_due(UnixMillis(i64::MAX)));
+    assert_eq!(schedule.sleep_ms(UnixMillis(0)), SLEEP_MS_MAX);
     schedule.set(Some(100));
-    assert!(schedule.is_due(Millis(0)));
+    assert!(schedule.is_due(UnixMillis(0)));
 }
 
 #[test]
 fn the_next_run_may_be_brought_forward() {
     let mut schedule = Schedule::every(1_000);
-    schedule.done(Millis(0), Millis(0));
+    schedule.done(UnixMillis(0), UnixMillis(0));
     schedule.shorten_next(200);
-    assert_eq!(schedule.sleep_ms(Millis(50)), 150);
-    assert!(schedule.is_due(Millis(200)));
-    schedule.done(Millis(200), Millis(200));
-    assert_eq!(schedule.sleep_ms(Millis(200)), 1_000);
+    assert_eq!(schedule.sleep_ms(UnixMillis(50)), 150);
+    assert!(schedule.is_due(UnixMillis(200)));
+    schedule.done(UnixMillis(200), UnixMillis(200));
+    assert_eq!(schedule.sleep_ms(UnixMillis(200)), 1_000);
     schedule.shorten_next(5_000);
-    assert_eq!(schedule.sleep_ms(Millis(200)), 1_000, "never later than the interval");
+    assert_eq!(schedule.sleep_ms(UnixMillis(200)), 1_000, "never later than the interval");
 }
 
 /// Returns the notifications for changes at these times, polled at every deadline until `end`.
@@ -83,13 +83,13 @@ fn notifications(changes: &[i64], window_ms: i64, end: i64) -> Vec<i64> {
     let mut debounce = Throttle::default();
     let mut fired = Vec::new();
     let mut look = |debounce: &mut Throttle, now| {
-        if debounce.fire(Millis(now), window_ms) {
+        if debounce.fire(UnixMillis(now), window_ms) {
             fired.push(now);
         }
     };
     let mut now = 0;
     for &change in changes.iter().chain([&end]) {
-        while let Some(left_ms) = debounce.left_ms(Millis(now), window_ms) {
+        while let Some(left_ms) = debounce.left_ms(UnixMillis(now), window_ms) {
             if change < now + left_ms {
                 break;
             }
@@ -127,11 +127,11 @@ fn ten_minutes_of_changes_fire_once_a_window_and_once_after_the_last() {
 fn a_clock_that_steps_back_delays_a_notification_by_one_window() {
     let mut debounce = Throttle::default();
     debounce.note();
-    assert!(debounce.fire(Millis(1_000_000), 500));
+    assert!(debounce.fire(UnixMillis(1_000_000), 500));
     debounce.note();
-    assert_eq!(debounce.left_ms(Millis(5), 500), Some(500));
-    assert!(debounce.fire(Millis(505), 500));
-    assert_eq!(debounce.left_ms(Millis(506), 500), None);
+    assert_eq!(debounce.left_ms(UnixMillis(5), 500), Some(500));
+    assert!(debounce.fire(UnixMillis(505), 500));
+    assert_eq!(debounce.left_ms(UnixMillis(506), 500), None);
 }
 
 proptest::proptest! {

@@ -3,19 +3,19 @@ use crate::model::clock::DAY_MS;
 use crate::query::document_dates::told_days;
 
 /// A Saturday, the 14th of March 2026.
-const NOW: Millis = Millis(1_773_484_200_000);
+const NOW: UnixMillis = UnixMillis(1_773_484_200_000);
 /// Monday, the 2nd of March 2026: two days before it was February.
-const MONDAY: Millis = Millis(NOW.0 - 12 * DAY_MS);
+const MONDAY: UnixMillis = UnixMillis(NOW.0 - 12 * DAY_MS);
 
 /// Checks the days of the only date, or of the only span of dates, that a question asks about.
 #[track_caller]
-fn check(now: Millis, question: &str, first: &str, last: &str) {
+fn check(now: UnixMillis, question: &str, first: &str, last: &str) {
     check_all(now, question, &[(first, last)]);
 }
 
 /// Checks the days that a question asks about at a time, each from a first to a last.
 #[track_caller]
-fn check_all(now: Millis, question: &str, expected: &[(&str, &str)]) {
+fn check_all(now: UnixMillis, question: &str, expected: &[(&str, &str)]) {
     let day = |title: &str| told_days(None, &[title]).unwrap();
     let span = |&(first, last): &(&str, &str)| DaySpan { last: day(last).last, ..day(first) };
     let days: Vec<DaySpan> = asked_dates(question, now).iter().map(|it| it.days).collect();
@@ -230,7 +230,7 @@ fn the_words_of_a_date_are_those_that_the_question_has_nowhere_else() {
 fn any_time_and_any_words_are_read() {
     for now in [i64::MIN, -1, 0, i64::MAX] {
         for question in ["yesterday", "99 years ago", "last week", "on Monday", "2026-03-05"] {
-            let _ = asked_dates(question, Millis(now));
+            let _ = asked_dates(question, UnixMillis(now));
         }
     }
 }

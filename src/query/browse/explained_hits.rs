@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Error, quote_input, thousandths};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::heat::{self, HeatThresholds};
 use crate::model::tree::NodeType;
 use crate::query::ranked_hits::{SearchHit, ranked_hits};
@@ -11,7 +11,7 @@ use crate::query::{
     OutputFormat, Query, QueryOptions, SearchQuery, answer, excerpt, highlight, no_hits,
     query_parser,
 };
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{NodeFilter, Reader, TextWithBreadcrumb};
 use crate::text::tokens;
 
@@ -33,7 +33,7 @@ pub(crate) fn search_document(
     reader: &Reader,
     asked: HitsQuery<'_>,
     lines: HeatThresholds,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<Value, Error> {
     let HitsQuery { query, node_type, budget } = asked;
     let node_type = match node_type {
@@ -51,7 +51,7 @@ pub(crate) fn search_document(
     let search = Query::Search(SearchQuery { query, filter, ..SearchQuery::default() });
     let options = QueryOptions { budget, output: OutputFormat::Text, lines, now };
     let reply = answer(reader, &search, &options)?;
-    let shown: Vec<NodeKey> = reply.shown.iter().map(|it| it.0).collect();
+    let shown: Vec<NodeRowId> = reply.shown.iter().map(|it| it.0).collect();
     let parsed = query_parser::parse_query(query);
     let n_max = HITS_MAX.max(shown.len());
     // As many nodes are ranked as for the answer.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{Error, quote_input, thousandths};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::store::reader::{FileSums, Reader};
 
 /// A folder or a file, with sums over what it has.
@@ -42,7 +42,7 @@ pub(crate) fn map_document(
     reader: &Reader,
     path: Option<&str>,
     n_max: usize,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<Value, Error> {
     let path = path.unwrap_or_default().trim_matches('/');
     let within = if path.is_empty() { String::new() } else { format!("{path}/") };

@@ -24,7 +24,7 @@ fn notes(n_notes: usize, sentence: impl Fn(usize) -> String) -> Reader {
 fn best(reader: &Reader, query: &str, n_max: usize) -> Vec<String> {
     let terms = query_parser::parse_query(query).terms;
     let found = match_words(reader, &terms, NodeFilter::default(), n_max).unwrap();
-    let keys: Vec<NodeKey> = found.iter().map(|it| it.node.key).collect();
+    let keys: Vec<NodeRowId> = found.iter().map(|it| it.node.key).collect();
     let labels = reader.load_matches(&keys, |wording| wording.label.to_owned()).unwrap();
     labels.into_iter().map(|(_, label)| label).collect()
 }

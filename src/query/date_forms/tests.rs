@@ -1,13 +1,13 @@
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::query::asked_dates::asked_dates;
 
 #[track_caller]
 fn check(question: &str, expected: Expect) {
     // The 14th of March 2026.
-    let asked = &asked_dates(question, Millis(1_773_484_200_000))[0];
+    let asked = &asked_dates(question, UnixMillis(1_773_484_200_000))[0];
     let forms = date_forms(asked.days, 2026);
     let mut text = String::new();
     for (name, forms) in [("exact", forms.exact), ("dotted", forms.dotted), ("vague", forms.vague)]

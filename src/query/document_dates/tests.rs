@@ -1,11 +1,11 @@
 use super::*;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::query::asked_dates::asked_dates;
 
 /// The 14th of March 2026.
-const NOW: Millis = Millis(1_773_484_200_000);
+const NOW: UnixMillis = UnixMillis(1_773_484_200_000);
 
-fn asked_days(question: &str, now: Millis) -> Option<DaySpan> {
+fn asked_days(question: &str, now: UnixMillis) -> Option<DaySpan> {
     asked_dates(question, now).first().map(|it| it.days)
 }
 

@@ -37,7 +37,7 @@ fn node(id: &str, content: &str) -> ComparedNode {
 impl TextIndex for CountingIndex {
     type Error = ();
 
-    fn nodes_with(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, ()> {
+    fn nodes_with(&self, expression: &str, n_max: usize) -> Result<Vec<NodeRowId>, ()> {
         self.n_lookups.set(self.n_lookups.get() + 1);
         // `"harbour" AND ("keeps" OR "kept")`: every second piece is between quotes.
         let forms = |word: &str| -> Vec<String> {
@@ -47,10 +47,10 @@ impl TextIndex for CountingIndex {
         let has = |text: &str, forms: &[String]| forms.iter().any(|it| words_of(text).contains(it));
         let has_all = |text: &str| words.iter().all(|it| has(text, it));
         let found = (0..).zip(&self.texts).filter(|(_, text)| has_all(text));
-        Ok(found.map(|(key, _)| NodeKey(key)).take(n_max).collect())
+        Ok(found.map(|(key, _)| NodeRowId(key)).take(n_max).collect())
     }
 
-    fn compared_node(&self, key: NodeKey) -> Result<Option<ComparedNode>, ()> {
+    fn compared_node(&self, key: NodeRowId) -> Result<Option<ComparedNode>, ()> {
         Ok(self.texts.get(key.0 as usize).map(|text| node(&key.0.to_string(), text)))
     }
 }
@@ -88,11 +88,11 @@ struct OneNode(ComparedNode);
 impl TextIndex for OneNode {
     type Error = ();
 
-    fn nodes_with(&self, _: &str, _: usize) -> Result<Vec<NodeKey>, ()> {
-        Ok(vec![NodeKey(1)])
+    fn nodes_with(&self, _: &str, _: usize) -> Result<Vec<NodeRowId>, ()> {
+        Ok(vec![NodeRowId(1)])
     }
 
-    fn compared_node(&self, _: NodeKey) -> Result<Option<ComparedNode>, ()> {
+    fn compared_node(&self, _: NodeRowId) -> Result<Option<ComparedNode>, ()> {
         Ok(Some(self.0.clone()))
     }
 }

@@ -8,7 +8,7 @@ fn nearest(texts: &[&str], query: &str) -> String {
     for text in texts {
         sketch.node(0, "text", text);
     }
-    nearest_words(&sketch.done(), query, Millis(0)).unwrap().join(" ")
+    nearest_words(&sketch.done(), query, UnixMillis(0)).unwrap().join(" ")
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn a_word_that_a_label_cuts_is_no_word() {
     sketch.file("b.md");
     sketch.node(0, "text", &format!("{} harbinger", "word ".repeat(120)));
     let reader = sketch.done();
-    assert_eq!(nearest_words(&reader, "harbourmasr", Millis(0)).unwrap(), ["harbourmaster"]);
-    assert_eq!(nearest_words(&reader, "harbingers", Millis(0)).unwrap(), ["harbinger"]);
-    assert_eq!(nearest_words(&reader, "harbimger", Millis(0)).unwrap(), ["harbinger"]);
+    assert_eq!(nearest_words(&reader, "harbourmasr", UnixMillis(0)).unwrap(), ["harbourmaster"]);
+    assert_eq!(nearest_words(&reader, "harbingers", UnixMillis(0)).unwrap(), ["harbinger"]);
+    assert_eq!(nearest_words(&reader, "harbimger", UnixMillis(0)).unwrap(), ["harbinger"]);
 }

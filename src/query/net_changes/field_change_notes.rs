@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::text_of_note;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::fields::CanonicalFields;
 use crate::query::render::to_value;
 
@@ -53,7 +53,7 @@ fn shown(key: &str, value: Option<&Value>) -> String {
             items.iter().map(item).collect::<Vec<_>>().join(", ")
         }
         Some(Value::Number(at)) if key.ends_with("_at") => {
-            Millis(at.as_i64().unwrap_or_default()).to_second()
+            UnixMillis(at.as_i64().unwrap_or_default()).to_second()
         }
         Some(other) => other.to_string(),
     };

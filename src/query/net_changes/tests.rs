@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use expect_test::{Expect, expect};
 
 use crate::memory::{Error, Memory};
-use crate::model::clock::{Clock, Millis};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::query::{self, Answer};
 use crate::store::IfMissing;
 use crate::text::tokens;
 
 /// A time later than the date of any file in the tests.
-const START: Millis = Millis(4_000_000_000_000);
+const START: UnixMillis = UnixMillis(4_000_000_000_000);
 const HOUR_MS: i64 = 3_600_000;
 
 struct Notes {

@@ -8,8 +8,8 @@ fn check(candidates: &[(i64, i64, f64, f64)], ranks: Expect) {
     let candidates: Vec<RankCandidate<'_>> = candidates
         .iter()
         .map(|&(key, parent, relevance, temperature)| RankCandidate {
-            key: NodeKey(key),
-            parent: (parent != 0).then_some(NodeKey(parent)),
+            key: NodeRowId(key),
+            parent: (parent != 0).then_some(NodeRowId(parent)),
             is_heading: key == 9,
             relevance,
             turn: TurnFeatures::default(),
@@ -69,7 +69,7 @@ fn scores_are_finite_for_any_numbers() {
     let candidates: Vec<RankCandidate<'_>> = odd
         .iter()
         .map(|&it| RankCandidate {
-            key: NodeKey(1),
+            key: NodeRowId(1),
             parent: None,
             is_heading: false,
             relevance: it,
@@ -87,8 +87,8 @@ fn scores_are_finite_for_any_numbers() {
 #[test]
 fn memories_are_sections_of_their_own_with_weights() {
     let memory = |key: i64, memory_weight: f64| RankCandidate {
-        key: NodeKey(key),
-        parent: Some(NodeKey(9)),
+        key: NodeRowId(key),
+        parent: Some(NodeRowId(9)),
         is_heading: false,
         relevance: 8.0,
         temperature: 0.5,
@@ -106,9 +106,9 @@ fn memories_are_sections_of_their_own_with_weights() {
 #[test]
 fn a_memory_weighs_by_importance_and_age() {
     const DAY_MS: i64 = 86_400_000;
-    let now = Millis(1_000 * DAY_MS);
+    let now = UnixMillis(1_000 * DAY_MS);
     let weight = |importance_rank: usize, days: i64| {
-        let updated_at = Some(Millis(now.0 - days * DAY_MS));
+        let updated_at = Some(UnixMillis(now.0 - days * DAY_MS));
         format!("{:.3}", memory_weight(TypedRankingFields { importance_rank, updated_at }, now))
     };
     assert_eq!([0, 1, 2].map(|it| weight(it, 0)), ["1.150", "1.000", "0.850"]);
@@ -120,10 +120,10 @@ fn a_memory_weighs_by_importance_and_age() {
 }
 
 /// Returns the first of two turns, or texts of prose without siblings, by the sign of one.
-fn first_of_two(n_siblings: usize, signs: [TurnFeatures; 2]) -> NodeKey {
+fn first_of_two(n_siblings: usize, signs: [TurnFeatures; 2]) -> NodeRowId {
     let turn = |(key, signs): (i64, TurnFeatures)| RankCandidate {
-        key: NodeKey(key),
-        parent: Some(NodeKey(9)),
+        key: NodeRowId(key),
+        parent: Some(NodeRowId(9)),
         is_heading: false,
         relevance: 8.0,
         turn: TurnFeatures { n_siblings, ..signs },
@@ -140,13 +140,13 @@ fn first_of_two(n_siblings: usize, signs: [TurnFeatures; 2]) -> NodeKey {
 #[test]
 fn a_turn_that_asks_ranks_behind_one_that_tells() {
     let asking = TurnFeatures { is_question: true, ..TurnFeatures::default() };
-    assert_eq!(first_of_two(30, [asking, TurnFeatures::default()]), NodeKey(2));
-    assert_eq!(first_of_two(0, [asking, TurnFeatures::default()]), NodeKey(1));
+    assert_eq!(first_of_two(30, [asking, TurnFeatures::default()]), NodeRowId(2));
+    assert_eq!(first_of_two(0, [asking, TurnFeatures::default()]), NodeRowId(1));
 }
 
 #[test]
 fn a_turn_that_opens_its_section_ranks_before_others() {
     let opening = TurnFeatures { is_opening: true, ..TurnFeatures::default() };
-    assert_eq!(first_of_two(30, [TurnFeatures::default(), opening]), NodeKey(2));
-    assert_eq!(first_of_two(0, [TurnFeatures::default(), opening]), NodeKey(1));
+    assert_eq!(first_of_two(30, [TurnFeatures::default(), opening]), NodeRowId(2));
+    assert_eq!(first_of_two(0, [TurnFeatures::default(), opening]), NodeRowId(1));
 }

@@ -1,7 +1,7 @@
 //! Statistics as text, for the statistics tool and `inspect`.
 
 use super::render_count;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::store::reader::Stats;
 
 /// Columns of the labels at the left margin.
@@ -24,7 +24,7 @@ pub(crate) enum Audience {
 }
 
 /// Renders the statistics, ending in a line break.
-pub(crate) fn render_stats(stats: &Stats, reader: Audience, now: Millis) -> String {
+pub(crate) fn render_stats(stats: &Stats, reader: Audience, now: UnixMillis) -> String {
     let number = |n: u64| match reader {
         Audience::Agent => n.to_string(),
         Audience::Person => render_count(n),

@@ -4,7 +4,7 @@ use super::*;
 use crate::model::clock::DAY_MS;
 
 /// A Saturday, the 14th of March 2026.
-const NOW: Millis = Millis(1_773_484_200_000);
+const NOW: UnixMillis = UnixMillis(1_773_484_200_000);
 
 const JOURNAL: &str = "
 = 2026-03-13.md
@@ -41,7 +41,7 @@ heading Log
 ";
 
 /// Returns the labels of the hits at a time, best first.
-fn labels(outline: &str, query: &str, now: Millis) -> Vec<String> {
+fn labels(outline: &str, query: &str, now: UnixMillis) -> Vec<String> {
     let reader = TestDatabaseBuilder::of(outline);
     let options = QueryOptions { output: OutputFormat::Structured, ..QueryOptions::text(now) };
     let found = answer(&reader, &Query::Search(label(query)), &options).unwrap().structured;
@@ -265,7 +265,7 @@ fn words_narrow_the_notes_of_a_day() {
 
 #[test]
 fn a_day_that_no_note_has_is_words() {
-    let long_ago = Millis(NOW.0 - 4_000 * DAY_MS);
+    let long_ago = UnixMillis(NOW.0 - 4_000 * DAY_MS);
     let found = labels(JOURNAL, "what did Emil decide yesterday", long_ago);
     assert_eq!(found[0], "Emil said yesterday that we decided to paint it.");
 }

@@ -20,7 +20,7 @@ use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, WatchedFolderDebounce,
 };
 use crate::memory::{Error, Memory};
-use crate::model::clock::{Millis, Stopwatch};
+use crate::model::clock::{Stopwatch, UnixMillis};
 use crate::model::identity::ContentHash;
 use crate::model::schedule::Schedule;
 use crate::server::StopSignal;
@@ -149,9 +149,9 @@ impl Rescanner {
     }
 
     /// Returns the time since the first look at the schedule, as a clock that nobody sets.
-    fn elapsed(&mut self, memory: &Memory) -> Millis {
+    fn elapsed(&mut self, memory: &Memory) -> UnixMillis {
         let stopwatch = self.stopwatch.get_or_insert_with(|| memory.clock().stopwatch());
-        Millis(stopwatch.elapsed_ms())
+        UnixMillis(stopwatch.elapsed_ms())
     }
 
     /// Scans once; returns whether the scan ended, good or bad.

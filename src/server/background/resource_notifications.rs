@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::mcp::{Server, SubscriptionHub};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::schedule::Throttle;
 use crate::server::StopSignal;
 use crate::surface::HandlerWithChangeWatch;
@@ -36,7 +36,7 @@ pub(crate) fn run_notifications<S: HandlerWithChangeWatch>(server: &Server<S>, s
             true => {
                 publish_changes(server, &mut last_error);
                 let window = |uri: &str| handler.debounce_of(short(uri));
-                let left_ms = pace.turn(hub, Millis(watch.elapsed_ms()), window);
+                let left_ms = pace.turn(hub, UnixMillis(watch.elapsed_ms()), window);
                 let wait_ms = left_ms.map_or(LOOK_MS, |it| it.min(LOOK_MS));
                 Duration::from_millis(wait_ms.unsigned_abs())
             }
@@ -82,7 +82,7 @@ impl ResourceDebouncers {
     fn turn(
         &mut self,
         hub: &SubscriptionHub,
-        now: Millis,
+        now: UnixMillis,
         window: impl Fn(&str) -> Duration,
     ) -> Option<i64> {
         for uri in hub.take_changed() {

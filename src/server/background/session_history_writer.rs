@@ -8,11 +8,11 @@ use std::time::Duration;
 use crossbeam_channel::Receiver;
 
 use crate::mcp::QUIET_TARGET;
-use crate::model::clock::{Clock, Millis};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::model::schedule::Schedule;
 use crate::server::StopSignal;
 use crate::server::client_sessions::{
-    ClientSessionRecord, LiveSessionRegistry, SessionChangeUrgency,
+    ClientSessionRecord, LiveSessionRegistry, SessionChangeFilter,
 };
 use crate::server::jsonl_files::SessionHistoryFiles;
 
@@ -34,7 +34,7 @@ pub(crate) fn run_session_history(
     let interval_ms = i64::try_from(interval.as_millis()).unwrap_or(i64::MAX);
     let mut schedule = Schedule::every(interval_ms);
     let stopwatch = clock.stopwatch();
-    let elapsed = || Millis(stopwatch.elapsed_ms());
+    let elapsed = || UnixMillis(stopwatch.elapsed_ms());
     let mut ledger = SessionHistoryWriter {
         history,
         pending: Vec::new(),
@@ -44,13 +44,13 @@ pub(crate) fn run_session_history(
     loop {
         let began = elapsed();
         let which = if schedule.is_due(began) {
-            SessionChangeUrgency::All
+            SessionChangeFilter::All
         } else {
-            SessionChangeUrgency::Urgent
+            SessionChangeFilter::Urgent
         };
         ledger.write(registry.take_changed(which, clock.now()));
         let ended = elapsed();
-        if which == SessionChangeUrgency::All {
+        if which == SessionChangeFilter::All {
             schedule.done(began, ended);
         }
         let wait = Duration::from_millis(schedule.sleep_ms(ended).unsigned_abs());
@@ -60,7 +60,7 @@ pub(crate) fn run_session_history(
     }
     let now = clock.now();
     registry.close(now);
-    ledger.write(registry.take_changed(SessionChangeUrgency::All, now));
+    ledger.write(registry.take_changed(SessionChangeFilter::All, now));
 }
 
 /// The ledgers, and the entries that are still to be added to them.

@@ -10,7 +10,7 @@ use crate::memory::{Error, Memory};
 use crate::model::vector::model_number;
 use crate::providers::ProviderClient;
 use crate::server::StopSignal;
-use crate::store::{ClaimableLeases, LeaseClient, NodeKey};
+use crate::store::{ClaimableLeases, LeaseClient, NodeRowId};
 
 /// Time between two looks for changes.
 const LOOK: Duration = Duration::from_secs(2);
@@ -66,7 +66,7 @@ pub(super) fn fill(
         writer.drop_others(model_number(source.model())).map_err(|it| it.to_string())?;
     }
     let pause = |wait: Duration| stop.is_set_within(wait);
-    let mut from = NodeKey(0);
+    let mut from = NodeRowId(0);
     while !stop.is_set() && is_held()? {
         match memory.embed_some(source, &writer, from, &pause).map_err(|it| it.to_string())? {
             Some(next) => from = next,

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 
 use super::{ClientIdentity, ClientSessionRecord};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::identity::{ContentHash, base62};
 
 /// Milliseconds after its last request during which a client of the modern era counts as present.
@@ -91,7 +91,7 @@ pub(crate) enum EndedSessionRetention {
 
 /// The changed sessions to select.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SessionChangeUrgency {
+pub(crate) enum SessionChangeFilter {
     /// Sessions that began or ended.
     Urgent,
     /// Also sessions with activity.
@@ -122,8 +122,8 @@ struct RegisteredSession {
     connection: Option<String>,
     is_modern: bool,
     client: ClientIdentity,
-    connected_at: Millis,
-    last_activity: Millis,
+    connected_at: UnixMillis,
+    last_activity: UnixMillis,
     n_tool_calls: u64,
     /// Whether its begin was not taken yet.
     is_new: bool,
@@ -149,7 +149,7 @@ impl LiveSessionRegistry {
     }
 
     /// Records a request; returns whether the ledger lacks its session.
-    pub(crate) fn note_request(&self, sight: &ObservedRequest<'_>, now: Millis) -> bool {
+    pub(crate) fn note_request(&self, sight: &ObservedRequest<'_>, now: UnixMillis) -> bool {
         let mut state = self.lock();
         state.expire(now);
         let place = state.sessions.iter().position(|it| it.is_of(sight));
@@ -162,21 +162,21 @@ impl LiveSessionRegistry {
     }
 
     /// Records the end of a connection; returns whether a session ended with it.
-    pub(crate) fn note_disconnect(&self, connection: &str, now: Millis) -> bool {
+    pub(crate) fn note_disconnect(&self, connection: &str, now: UnixMillis) -> bool {
         let mut state = self.lock();
         let ends = |it: &RegisteredSession| it.connection.as_deref() == Some(connection);
         state.end(ends, |it| now.max(it.connected_at))
     }
 
     /// Ends all sessions.
-    pub(crate) fn close(&self, now: Millis) {
+    pub(crate) fn close(&self, now: UnixMillis) {
         let mut state = self.lock();
         state.expire(now);
         state.end(|_| true, |it| now.max(it.connected_at));
     }
 
     /// Returns the present sessions, the longest-connected first.
-    pub(crate) fn live_sessions(&self, now: Millis) -> Vec<LiveSession> {
+    pub(crate) fn live_sessions(&self, now: UnixMillis) -> Vec<LiveSession> {
         let mut state = self.lock();
         state.expire(now);
         let mut live: Vec<LiveSession> =
@@ -199,15 +199,15 @@ impl LiveSessionRegistry {
     /// Takes the entries of sessions that changed since the last time.
     pub(crate) fn take_changed(
         &self,
-        which: SessionChangeUrgency,
-        now: Millis,
+        which: SessionChangeFilter,
+        now: UnixMillis,
     ) -> Vec<ClientSessionRecord> {
         let mut state = self.lock();
         state.expire(now);
         let RegistryState { transport_info, sessions, waiting, .. } = &mut *state;
         let mut news = std::mem::take(waiting);
         let is_news = |it: &&mut RegisteredSession| {
-            it.is_new || (it.has_changes && which == SessionChangeUrgency::All)
+            it.is_new || (it.has_changes && which == SessionChangeFilter::All)
         };
         let sessions = sessions.iter_mut().filter(|it| it.is_of_ledger());
         for session in sessions.filter(is_news) {
@@ -233,7 +233,7 @@ impl LiveSessionRegistry {
 
 impl RegistryState {
     /// Adds a session; returns its index.
-    fn begin(&mut self, sight: &ObservedRequest<'_>, now: Millis) -> usize {
+    fn begin(&mut self, sight: &ObservedRequest<'_>, now: UnixMillis) -> usize {
         if SESSIONS_MAX <= self.sessions.len()
             && let Some(last) = self.sessions.iter().map(|it| it.last_activity).min()
         {
@@ -258,7 +258,7 @@ impl RegistryState {
 
     /// Ends sessions without a connection that were silent for long. Their end is the time of their
     /// last request.
-    fn expire(&mut self, now: Millis) {
+    fn expire(&mut self, now: UnixMillis) {
         let is_over = |it: &RegisteredSession| {
             it.connection.is_none() && MODERN_IDLE_MS < now.since(it.last_activity)
         };
@@ -269,7 +269,7 @@ impl RegistryState {
     fn end(
         &mut self,
         ends: impl Fn(&RegisteredSession) -> bool,
-        at: impl Fn(&RegisteredSession) -> Millis,
+        at: impl Fn(&RegisteredSession) -> UnixMillis,
     ) -> bool {
         let RegistryState { transport_info, sessions, waiting, ledger_use, .. } = self;
         let n_before = sessions.len();
@@ -312,7 +312,7 @@ impl RegisteredSession {
     fn entry(
         &self,
         transport_info: &ProcessTransport,
-        disconnected_at: Option<Millis>,
+        disconnected_at: Option<UnixMillis>,
     ) -> ClientSessionRecord {
         ClientSessionRecord {
             session_id: self.id.clone(),
@@ -326,6 +326,6 @@ impl RegisteredSession {
     }
 }
 
-fn seconds(at: Millis) -> i64 {
+fn seconds(at: UnixMillis) -> i64 {
     at.0.div_euclid(1000)
 }

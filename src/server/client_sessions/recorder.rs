@@ -7,9 +7,9 @@ use crate::ingest::redact::Redactor;
 use crate::mcp::{
     ClientRequestEvent, ClientRequestKind, NoticeWaker, QUIET_TARGET, ToolCallRecord,
 };
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::server::client_sessions::{
-    ClientIdentity, LiveSessionRegistry, ObservedRequest, SessionChangeUrgency,
+    ClientIdentity, LiveSessionRegistry, ObservedRequest, SessionChangeFilter,
 };
 use crate::server::jsonl_files::{SessionHistoryFiles, SessionLogRecord, SessionLogs};
 use crate::surface::RecordSessions;
@@ -30,8 +30,8 @@ pub(crate) struct SessionRecorder {
 impl SessionRecorder {
     /// Writes the begin of a session before the client is answered. So every answered client is on
     /// record, even if the server dies. If the ledger is locked, a background thread writes it.
-    fn write_down(&self, now: Millis) {
-        let mut news = self.registry.take_changed(SessionChangeUrgency::Urgent, now);
+    fn write_down(&self, now: UnixMillis) {
+        let mut news = self.registry.take_changed(SessionChangeFilter::Urgent, now);
         let n_news = news.len();
         if self.history.try_append(&mut news).is_ok() {
             log::debug!(target: QUIET_TARGET, "sessions written down n={n_news}");
@@ -47,7 +47,7 @@ impl RecordSessions for SessionRecorder {
         &self,
         seen: &ClientRequestEvent<'_>,
         redactor: &Redactor,
-        now: Millis,
+        now: UnixMillis,
     ) -> Option<String> {
         let sight = sight(seen, redactor);
         if self.registry.note_request(&sight, now) && self.history.is_kept() {
@@ -56,13 +56,13 @@ impl RecordSessions for SessionRecorder {
         sight.calls_tool.then(|| self.registry.id_of(&sight)).flatten()
     }
 
-    fn on_disconnect(&self, connection: &str, now: Millis) {
+    fn on_disconnect(&self, connection: &str, now: UnixMillis) {
         if self.registry.note_disconnect(connection, now) {
             self.waker.wake();
         }
     }
 
-    fn on_call_end(&self, called: &ToolCallRecord<'_>, now: Millis) {
+    fn on_call_end(&self, called: &ToolCallRecord<'_>, now: UnixMillis) {
         let ToolCallRecord { session, tool, payload_bytes, elapsed_ms, failure } = *called;
         let numbers = format!("tool={tool} elapsed_ms={elapsed_ms} payload_bytes={payload_bytes}");
         let line = match failure {

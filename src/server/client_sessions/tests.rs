@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::live_session_registry::LiveSession;
 use super::*;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 
 fn client(name: &str) -> ClientIdentity {
     let (title, version) = (None, "1.0".to_owned());
@@ -19,7 +19,7 @@ fn play(registry: &LiveSessionRegistry, script: &str) {
     for line in script.lines() {
         let mut words = line.split_whitespace();
         let mut word = || words.next().unwrap();
-        let now = Millis(word().parse::<i64>().unwrap() * 1000);
+        let now = UnixMillis(word().parse::<i64>().unwrap() * 1000);
         let (act, connection) = (word(), word());
         let mut saw = |is_modern, calls_tool| {
             let client = client(word());
@@ -40,7 +40,7 @@ fn play(registry: &LiveSessionRegistry, script: &str) {
 #[track_caller]
 fn check(registry: &LiveSessionRegistry, script: &str, now_s: i64, live: Expect) {
     play(registry, script);
-    let sessions = registry.live_sessions(Millis(now_s * 1000));
+    let sessions = registry.live_sessions(UnixMillis(now_s * 1000));
     let lines = sessions.iter().map(|it| {
         let LiveSession { client_meta, connected_at, last_activity, count_tool_calls, .. } = it;
         format!("{} {connected_at}..{last_activity} {count_tool_calls}\n", client_meta.name)
@@ -139,10 +139,10 @@ fn the_longest_silent_session_makes_room() {
     for n in 0..2000 {
         play(&registry, &format!("{n} legacy {n} code\n{n} legacy first desk"));
     }
-    let live = registry.live_sessions(Millis(0));
+    let live = registry.live_sessions(UnixMillis(0));
     assert_eq!((live.len(), live[0].client_meta.name.as_str()), (1024, "desk"));
     assert_eq!(
-        registry.take_changed(SessionChangeUrgency::All, Millis(0)).len(),
+        registry.take_changed(SessionChangeFilter::All, UnixMillis(0)).len(),
         2001,
         "nobody is lost"
     );
@@ -157,7 +157,7 @@ fn ids_differ_between_processes() {
             EndedSessionRetention::Dropped,
         );
         play(&registry, "10 legacy stdio code");
-        registry.live_sessions(Millis(0))[0].id.clone()
+        registry.live_sessions(UnixMillis(0))[0].id.clone()
     };
     assert_ne!(of("1-a"), of("1-b"), "begun in the same second");
     assert_eq!(of("1-a").len(), 11);
@@ -167,18 +167,18 @@ fn ids_differ_between_processes() {
 fn the_envelope_has_its_keys_in_their_order() {
     let registry = registry(ProcessTransport::stdio());
     play(&registry, "10 legacy stdio code");
-    let live = serde_json::to_string(&registry.live_sessions(Millis(0))).unwrap();
+    let live = serde_json::to_string(&registry.live_sessions(UnixMillis(0))).unwrap();
     expect![[r#"[{"id":"ID","client_meta":{"name":"code","version":"1.0","protocol":"2025-06-18"},"transport":"stdio","connected_at":10,"last_activity":10,"count_tool_calls":0}]"#]]
-    .assert_eq(&live.replace(&registry.live_sessions(Millis(0))[0].id, "ID"));
+    .assert_eq(&live.replace(&registry.live_sessions(UnixMillis(0))[0].id, "ID"));
     let registry = LiveSessionRegistry::new(http(), "salt", EndedSessionRetention::Kept);
     play(&registry, "10 legacy a code");
-    let live = serde_json::to_string(&registry.live_sessions(Millis(0))).unwrap();
+    let live = serde_json::to_string(&registry.live_sessions(UnixMillis(0))).unwrap();
     assert!(live.contains(r#""transport":"http","listen":"127.0.0.1:7474","connected_at""#));
 }
 
 /// Returns the changes in the registry.
-fn changes(registry: &LiveSessionRegistry, which: SessionChangeUrgency, now_s: i64) -> String {
-    let news = registry.take_changed(which, Millis(now_s * 1000));
+fn changes(registry: &LiveSessionRegistry, which: SessionChangeFilter, now_s: i64) -> String {
+    let news = registry.take_changed(which, UnixMillis(now_s * 1000));
     let line = |it: &ClientSessionRecord| {
         let end = it.disconnected_at.map(|it| format!(" end {it}")).unwrap_or_default();
         let ClientSessionRecord { connected_at, last_seen, tool_calls, .. } = it;
@@ -191,35 +191,35 @@ fn changes(registry: &LiveSessionRegistry, which: SessionChangeUrgency, now_s: i
 fn changed_sessions_are_taken_once_and_idleness_is_no_change() {
     let registry = registry(http());
     play(&registry, "10 legacy a code");
-    assert_eq!(changes(&registry, SessionChangeUrgency::Urgent, 11), "code 10..10 0; ");
-    assert_eq!(changes(&registry, SessionChangeUrgency::All, 99), "");
+    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 11), "code 10..10 0; ");
+    assert_eq!(changes(&registry, SessionChangeFilter::All, 99), "");
     play(&registry, "100 legacy-call a code");
-    assert_eq!(changes(&registry, SessionChangeUrgency::Urgent, 101), "");
-    assert_eq!(changes(&registry, SessionChangeUrgency::All, 101), "code 10..100 1; ");
+    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 101), "");
+    assert_eq!(changes(&registry, SessionChangeFilter::All, 101), "code 10..100 1; ");
     play(&registry, "200 leaves a");
-    assert_eq!(changes(&registry, SessionChangeUrgency::Urgent, 201), "code 10..100 1 end 200; ");
-    assert_eq!(changes(&registry, SessionChangeUrgency::All, 202), "");
+    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 201), "code 10..100 1 end 200; ");
+    assert_eq!(changes(&registry, SessionChangeFilter::All, 202), "");
     play(&registry, "300 modern-call a desk\n310 legacy b code");
-    registry.close(Millis(400_000));
+    registry.close(UnixMillis(400_000));
     assert_eq!(
-        changes(&registry, SessionChangeUrgency::All, 400),
+        changes(&registry, SessionChangeFilter::All, 400),
         "desk 300..300 1 end 400; code 310..310 0 end 400; "
     );
     play(&registry, "500 modern-call a desk");
-    assert_eq!(changes(&registry, SessionChangeUrgency::All, 9999), "desk 500..500 1 end 500; ");
+    assert_eq!(changes(&registry, SessionChangeFilter::All, 9999), "desk 500..500 1 end 500; ");
 }
 
 #[test]
 fn who_only_looks_is_present_and_in_no_ledger() {
     let registry = registry(http());
     play(&registry, "10 modern a page\n11 modern b page");
-    assert_eq!(registry.live_sessions(Millis(12_000)).len(), 1);
-    assert_eq!(changes(&registry, SessionChangeUrgency::All, 12), "");
+    assert_eq!(registry.live_sessions(UnixMillis(12_000)).len(), 1);
+    assert_eq!(changes(&registry, SessionChangeFilter::All, 12), "");
     // From its first call on it is on record.
     play(&registry, "20 modern-call a page");
-    assert_eq!(changes(&registry, SessionChangeUrgency::Urgent, 21), "page 10..20 1; ");
+    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 21), "page 10..20 1; ");
     play(&registry, "30 modern a other");
-    assert_eq!(changes(&registry, SessionChangeUrgency::All, 9999), "page 10..20 1 end 20; ");
+    assert_eq!(changes(&registry, SessionChangeFilter::All, 9999), "page 10..20 1 end 20; ");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Deserialize;
 
-use crate::model::clock::{Clock, Millis, Stopwatch};
+use crate::model::clock::{Clock, Stopwatch, UnixMillis};
 
 /// Milliseconds during which a link can be exchanged.
 pub(crate) const LINK_MS: i64 = 60_000;
@@ -35,7 +35,7 @@ struct OneTimeLink {
     /// Times of its making, by a clock that stops while the machine sleeps and by one that may be
     /// set back; the link ends by the first of them.
     made_ms: i64,
-    made_at: Millis,
+    made_at: UnixMillis,
 }
 
 /// The body of an exchange.

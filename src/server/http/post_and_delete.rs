@@ -19,7 +19,7 @@ use super::session_lookup::{check_version, open_session};
 use super::{HttpServerState, call_response, event_streams};
 use crate::mcp::rpc::{self, Message, Request, RpcError, error_line};
 use crate::mcp::version::RequestMeta;
-use crate::mcp::{Connection, FrameOutcome, Handler, Outbox, log_target_of};
+use crate::mcp::{Connection, Handler, Outbox, TransportAction, log_target_of};
 use crate::model::identity::ContentHash;
 
 /// Maximum lines of a call that wait to be written.
@@ -93,15 +93,15 @@ fn modern<S: Handler>(
     let (lines, messages) = bounded(LINES_MAX);
     let step = connection.accept_frame(&endpoint.server, Ok(message), &Outbox::new(lines));
     match step {
-        FrameOutcome::NoReply => exchange.reply(&HttpResponse::empty(202)),
-        FrameOutcome::Reply(line) => {
+        TransportAction::NoReply => exchange.reply(&HttpResponse::empty(202)),
+        TransportAction::Reply(line) => {
             call_response::send_line(exchange, wants, status_of(line.code), line, None)
         }
-        FrameOutcome::Listen(line) => {
+        TransportAction::Listen(line) => {
             drop(share);
             event_streams::stream_subscriptions(endpoint, exchange, &connection, line)
         }
-        FrameOutcome::Run(job) => call_response::run(
+        TransportAction::Run(job) => call_response::run(
             endpoint,
             exchange,
             wants,
@@ -155,12 +155,12 @@ fn legacy<S: Handler>(
         step
     };
     let sent = match step {
-        FrameOutcome::NoReply => exchange.reply(&HttpResponse::empty(202)),
+        TransportAction::NoReply => exchange.reply(&HttpResponse::empty(202)),
         // Only the modern era keeps a request open, and that is not spoken here.
-        FrameOutcome::Reply(line) | FrameOutcome::Listen(line) => {
+        TransportAction::Reply(line) | TransportAction::Listen(line) => {
             call_response::send_line(exchange, wants, 200, line, None)
         }
-        FrameOutcome::Run(job) => call_response::run(
+        TransportAction::Run(job) => call_response::run(
             endpoint,
             exchange,
             wants,
@@ -188,7 +188,7 @@ fn begin<S: Handler>(
     let mut connection = connection(&id);
     let (lines, _) = bounded(LINES_MAX);
     let step = connection.accept_frame(&endpoint.server, Ok(message), &Outbox::new(lines));
-    let FrameOutcome::Reply(line) = step else {
+    let TransportAction::Reply(line) = step else {
         return Err(HttpResponse::fault(400, "this is no handshake"));
     };
     if !connection.is_open() {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::confined_folder::{ConfinedFolder, ConfinedFolderPath};
 use super::sink::JsonlSink;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::identity::is_base62;
 use crate::server::client_sessions::each_line;
 use crate::server::log_buffer;
@@ -122,7 +122,7 @@ impl SessionLogs {
 
 impl SessionLogRecord {
     /// Returns a record of a line of the log.
-    pub(crate) fn new(line: &str, level: &str, now: Millis) -> SessionLogRecord {
+    pub(crate) fn new(line: &str, level: &str, now: UnixMillis) -> SessionLogRecord {
         let (msg, fields) = log_buffer::split_log_line(line);
         SessionLogRecord { time: now.rfc3339(), level: level.to_owned(), msg, fields }
     }

@@ -43,7 +43,7 @@ fn words_that_look_like_pairs_stay_words() {
 }
 
 fn record(n: i64) -> LogRecord {
-    LogRecord::new(&format!("n={n}"), "INFO", Millis(n))
+    LogRecord::new(&format!("n={n}"), "INFO", UnixMillis(n))
 }
 
 #[test]

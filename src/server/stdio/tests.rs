@@ -17,7 +17,7 @@ use super::*;
 use crate::mcp::published::Witness;
 use crate::mcp::rpc::LINE_BYTES_MAX;
 use crate::mcp::server_testing::{self, FixtureControls, TestHandler};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 
 /// Timeout, longer than any test should take.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -52,7 +52,7 @@ impl Client {
         let (interrupt, interrupts) = unbounded();
         let (ended_sender, ended) = unbounded();
         spawn("server", move || {
-            let clock = Clock::manual(Millis(0));
+            let clock = Clock::manual(UnixMillis(0));
             let ended =
                 serve_stdio(&served, &clock, background, stdin, stdout, &interrupts).unwrap();
             let _ = ended_sender.send(ended);
@@ -162,7 +162,7 @@ fn a_line_of_100_mb_costs_only_itself() {
     let rest = format!("\n{PING}\n");
     let (output, stdout) = io::pipe().unwrap();
     let (server, _fixture) = server_testing::server();
-    let clock = Clock::manual(Millis(0));
+    let clock = Clock::manual(UnixMillis(0));
     let input = long.chain(io::Cursor::new(rest));
     let replies = lines_of(output);
     assert_eq!(
@@ -277,7 +277,7 @@ fn server_without_reader() -> (PipeWriter, FixtureControls, Receiver<StopReason>
     let (server, fixture) = server_testing::server();
     let (ended_sender, ended) = unbounded();
     spawn("server", move || {
-        let clock = Clock::manual(Millis(0));
+        let clock = Clock::manual(UnixMillis(0));
         let ended = serve_stdio(&server, &clock, Vec::new(), stdin, stdout, &never()).unwrap();
         let _ = ended_sender.send(ended);
     })

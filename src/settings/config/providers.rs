@@ -160,7 +160,7 @@ impl ProviderKind {
 }
 
 /// A job, with the kinds that can do it and the wait for one answer.
-struct ProviderSettingsConstraints {
+struct ProviderJobRules {
     name: &'static str,
     kinds: &'static [ProviderKind],
     timeout: Duration,
@@ -168,7 +168,7 @@ struct ProviderSettingsConstraints {
     needs_url: bool,
 }
 
-const COMPLETION: ProviderSettingsConstraints = ProviderSettingsConstraints {
+const COMPLETION: ProviderJobRules = ProviderJobRules {
     name: "completion",
     kinds: &[
         ProviderKind::Command,
@@ -180,7 +180,7 @@ const COMPLETION: ProviderSettingsConstraints = ProviderSettingsConstraints {
     timeout: Duration::from_secs(60),
     needs_url: false,
 };
-const EMBEDDINGS: ProviderSettingsConstraints = ProviderSettingsConstraints {
+const EMBEDDINGS: ProviderJobRules = ProviderJobRules {
     name: "embeddings",
     kinds: &[
         ProviderKind::Command,
@@ -191,7 +191,7 @@ const EMBEDDINGS: ProviderSettingsConstraints = ProviderSettingsConstraints {
     timeout: Duration::from_secs(5),
     needs_url: false,
 };
-const RERANKING: ProviderSettingsConstraints = ProviderSettingsConstraints {
+const RERANKING: ProviderJobRules = ProviderJobRules {
     name: "reranking",
     kinds: &[ProviderKind::Command, ProviderKind::OpenAi],
     timeout: Duration::from_secs(10),
@@ -214,7 +214,7 @@ impl ProvidersByJob {
 impl ProviderSpec {
     fn read(
         fields: &mut ObjectReader,
-        job: &ProviderSettingsConstraints,
+        job: &ProviderJobRules,
     ) -> Result<Option<ProviderSpec>, ConfigError> {
         let Some(mut fields) = fields.optional_object(job.name)? else { return Ok(None) };
         let kinds: Vec<(&str, ProviderKind)> =
@@ -247,7 +247,7 @@ impl ProviderSpec {
     }
 
     /// Returns the setting that its kind needs and that is not set.
-    fn missing(&self, job: &ProviderSettingsConstraints) -> Option<(&'static str, &'static str)> {
+    fn missing(&self, job: &ProviderJobRules) -> Option<(&'static str, &'static str)> {
         let needs_url = self.kind == ProviderKind::Azure || job.needs_url;
         if self.kind == ProviderKind::Command {
             let why = "must be a list: the program and its arguments";

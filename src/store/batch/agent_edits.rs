@@ -10,13 +10,13 @@ use rusqlite::{Row, ToSql};
 use super::facets::FacetAndEdgeRows;
 use super::known_entity_names::KnownEntityNames;
 use super::{AgentEditOverwritten, Batch, DiffOp, SiblingGroup};
+use crate::model::database_state_fingerprint::term_of_node;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::kind_specs::is_uuid;
-use crate::model::memory_fingerprint::term_of_node;
 use crate::model::order_keys;
 use crate::store::node_columns::SqlTemplate;
 use crate::store::{
-    AttributeValues, ErrorContext, FileId, NodeData, NodeKey, NodePlace, NodeRecord,
+    AttributeValues, ErrorContext, FileId, NodeData, NodePlace, NodeRecord, NodeRowId,
     PreparedStatements, StoreError,
 };
 
@@ -40,13 +40,13 @@ impl Batch<'_> {
     }
 
     /// Returns the node of a key.
-    pub(crate) fn at(&self, key: NodeKey) -> Result<Option<NodeRecord>, StoreError> {
+    pub(crate) fn at(&self, key: NodeRowId) -> Result<Option<NodeRecord>, StoreError> {
         static AT: SqlTemplate = SqlTemplate::new("SELECT {record} FROM node WHERE key = ?1");
         Ok(self.records(&AT, [key.0], "find a node")?.pop())
     }
 
     /// Returns the children of a node, in order.
-    pub(crate) fn children_of(&self, of: NodeKey) -> Result<Vec<NodeRecord>, StoreError> {
+    pub(crate) fn children_of(&self, of: NodeRowId) -> Result<Vec<NodeRecord>, StoreError> {
         self.children(SiblingGroup::Node(of))
     }
 
@@ -67,7 +67,7 @@ impl Batch<'_> {
     pub(crate) fn last_place(
         &self,
         file: Option<FileId>,
-        parent: Option<NodeKey>,
+        parent: Option<NodeRowId>,
     ) -> Result<NodePlace, StoreError> {
         let last = self.last_sibling(NodePlace { file, parent, position: 0 }.into())?;
         let position = last.map_or(order_keys::STEP, |it| it.0.saturating_add(order_keys::STEP));
@@ -79,7 +79,7 @@ impl Batch<'_> {
         &mut self,
         data: &NodeData<'_>,
         place: NodePlace,
-    ) -> Result<(NodeKey, NodeId), StoreError> {
+    ) -> Result<(NodeRowId, NodeId), StoreError> {
         let id = self.free_agent_id(data)?;
         let group = SiblingGroup::from(place);
         // After the last sibling, no other term changes, so a long group need not be summed up.
@@ -255,7 +255,7 @@ impl Batch<'_> {
         id: NodeId,
         data: &NodeData<'_>,
         place: NodePlace,
-    ) -> Result<NodeKey, StoreError> {
+    ) -> Result<NodeRowId, StoreError> {
         self.touch(place.into())?;
         let breadcrumb = self.breadcrumb_at(place)?;
         let key = self.insert(id, data, ContentHash::of(data.content), &breadcrumb, place)?;

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::Batch;
 use crate::model::kind_specs::MEMORY_TYPES;
 use crate::model::tree::NodeType;
-use crate::store::{NodeKey, PreparedStatements, StoreError};
+use crate::store::{NodeRowId, PreparedStatements, StoreError};
 
 /// Members of fields whose values are facets, with the types of nodes that have them; all where
 /// none is named.
@@ -183,7 +183,7 @@ impl Batch<'_> {
     /// Runs statements that change a node, over which the triggers that make facets pass.
     pub(super) fn without_facet_triggers<T>(
         &mut self,
-        node: NodeKey,
+        node: NodeRowId,
         run: impl FnOnce(&mut Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         const CLAIM: &str = "INSERT INTO facet_program (node) VALUES (?1)";
@@ -198,7 +198,7 @@ impl Batch<'_> {
     /// Writes the differences between what a node had and what it has.
     pub(super) fn write_facets(
         &mut self,
-        node: NodeKey,
+        node: NodeRowId,
         old: &FacetAndEdgeRows,
         new: &FacetAndEdgeRows,
     ) -> Result<(), StoreError> {

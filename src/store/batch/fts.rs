@@ -26,7 +26,7 @@ use rusqlite::{Row, params};
 
 use super::Batch;
 use crate::store::connection::LargePageCache;
-use crate::store::{ComparedNode, ErrorContext, NodeKey, PreparedStatements, StoreError, one};
+use crate::store::{ComparedNode, ErrorContext, NodeRowId, PreparedStatements, StoreError, one};
 
 /// New nodes that are indexed together. More make fewer segments; fewer are indexed while their
 /// pages are cached.
@@ -64,14 +64,14 @@ impl Batch<'_> {
         &self,
         expression: &str,
         n_max: usize,
-    ) -> Result<Vec<NodeKey>, StoreError> {
+    ) -> Result<Vec<NodeRowId>, StoreError> {
         const NODES: &str = "
             SELECT rowid
               FROM node_fts
              WHERE node_fts MATCH ?1
              ORDER BY rowid
              LIMIT ?2";
-        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
+        let read = |row: &Row<'_>| row.get(0).map(NodeRowId);
         self.tx.rows(
             NODES,
             params![expression, i64::try_from(n_max).unwrap_or(i64::MAX)],
@@ -81,7 +81,7 @@ impl Batch<'_> {
     }
 
     /// Returns a node to compare with a text.
-    pub(crate) fn compared_node(&self, key: NodeKey) -> Result<Option<ComparedNode>, StoreError> {
+    pub(crate) fn compared_node(&self, key: NodeRowId) -> Result<Option<ComparedNode>, StoreError> {
         const NODE: &str = "
             SELECT id, label, content, node_type = 'heading',
                    EXISTS (SELECT 1
@@ -184,7 +184,7 @@ impl Batch<'_> {
     }
 
     /// Notes an added node.
-    pub(super) fn index_later(&mut self, key: NodeKey) -> Result<(), StoreError> {
+    pub(super) fn index_later(&mut self, key: NodeRowId) -> Result<(), StoreError> {
         match &self.indexing {
             // A reused key is below those of the waiting nodes, so it is indexed now.
             IndexingTime::Later { indexed, .. } if key.0 <= *indexed => {
@@ -195,7 +195,7 @@ impl Batch<'_> {
     }
 
     /// Makes the facets of an added node with fields, if the trigger that does it is set aside.
-    pub(super) fn make_facets(&self, key: NodeKey) -> Result<(), StoreError> {
+    pub(super) fn make_facets(&self, key: NodeRowId) -> Result<(), StoreError> {
         const MAKE: &str = "INSERT INTO facet_made (node) VALUES (?1)";
         match &self.indexing {
             IndexingTime::Later { .. } => self.tx.run(MAKE, [key.0], "make facets").map(drop),
@@ -204,14 +204,14 @@ impl Batch<'_> {
     }
 
     /// Notes a node over which the trigger passed.
-    pub(super) fn note_passed_over(&mut self, key: NodeKey) -> Result<(), StoreError> {
+    pub(super) fn note_passed_over(&mut self, key: NodeRowId) -> Result<(), StoreError> {
         let IndexingTime::AtOnce { passed_over } = &mut self.indexing else { return Ok(()) };
         passed_over.push(key.0);
         if PASSED_OVER_MAX <= passed_over.len() { self.index_waiting() } else { Ok(()) }
     }
 
     /// Indexes the waiting nodes if one of them is about to change.
-    pub(super) fn index_before(&mut self, key: NodeKey) -> Result<(), StoreError> {
+    pub(super) fn index_before(&mut self, key: NodeRowId) -> Result<(), StoreError> {
         let may_wait = match &self.indexing {
             IndexingTime::AtOnce { passed_over } => passed_over.contains(&key.0),
             IndexingTime::Later { indexed, .. } => *indexed < key.0,

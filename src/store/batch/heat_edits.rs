@@ -7,13 +7,13 @@ use rusqlite::params;
 
 use super::Batch;
 use crate::model::heat::StoredHeat;
-use crate::store::{ErrorContext, FileId, NodeKey, PreparedStatements, StoreError, heat_rows};
+use crate::store::{ErrorContext, FileId, NodeRowId, PreparedStatements, StoreError, heat_rows};
 
 impl Batch<'_> {
     /// Sets a node's temperature as of now; a pinned node keeps the new one.
     pub(crate) fn set_temperature(
         &self,
-        node: NodeKey,
+        node: NodeRowId,
         temperature: f64,
     ) -> Result<(), StoreError> {
         self.set_heat(node, |heat, attended| heat.with_temperature(temperature, attended)).map(drop)
@@ -29,10 +29,10 @@ impl Batch<'_> {
                AND NOT ifnull(heat.pinned, 0)";
         let mut query = self.tx.prepare_cached(NODES).doing("read nodes")?;
         let rows = query
-            .query_map([], |row| Ok((NodeKey(row.get(0)?), FileId(row.get(1)?))))
+            .query_map([], |row| Ok((NodeRowId(row.get(0)?), FileId(row.get(1)?))))
             .doing("read nodes")?;
         // All rows are read before the first write: a query must not see its own changes.
-        let nodes: Vec<(NodeKey, FileId)> = rows.collect::<Result<_, _>>().doing("read nodes")?;
+        let nodes: Vec<(NodeRowId, FileId)> = rows.collect::<Result<_, _>>().doing("read nodes")?;
         let mut n_nodes = 0;
         for (node, file) in nodes {
             if let Some(temperature) = files.get(&file) {
@@ -44,7 +44,7 @@ impl Batch<'_> {
     }
 
     /// Pins a node at its temperature or at a given one, and returns it.
-    pub(crate) fn pin(&self, node: NodeKey, temperature: Option<f64>) -> Result<f64, StoreError> {
+    pub(crate) fn pin(&self, node: NodeRowId, temperature: Option<f64>) -> Result<f64, StoreError> {
         let heat = self.set_heat(node, |heat, attended| {
             let heat = heat.with_pin(true, attended);
             temperature.map_or(heat, |it| heat.with_temperature(it, attended))
@@ -53,7 +53,7 @@ impl Batch<'_> {
     }
 
     /// Unpins a node, which cools from here on, and returns its temperature.
-    pub(crate) fn unpin(&self, node: NodeKey) -> Result<f64, StoreError> {
+    pub(crate) fn unpin(&self, node: NodeRowId) -> Result<f64, StoreError> {
         let heat = self.set_heat(node, |heat, attended| heat.with_pin(false, attended));
         heat.map(|it| it.temperature)
     }
@@ -61,7 +61,7 @@ impl Batch<'_> {
     /// Changes a node's heat at the present reading of the memory clock, and returns the new heat.
     fn set_heat(
         &self,
-        node: NodeKey,
+        node: NodeRowId,
         change: impl FnOnce(StoredHeat, i64) -> StoredHeat,
     ) -> Result<StoredHeat, StoreError> {
         const SET: &str = "

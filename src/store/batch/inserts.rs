@@ -12,13 +12,13 @@ use super::facets::FacetAndEdgeRows;
 use super::known_entity_names::KnownEntityNames;
 use super::nodes::{NewNode, link_text};
 use super::{Batch, SiblingGroup};
+use crate::model::database_state_fingerprint;
 use crate::model::heat::StoredHeat;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::memory_fingerprint;
 use crate::model::tree::NodeType;
 use crate::store::links;
 use crate::store::node_insert::{INSERT, NodeInsertRow};
-use crate::store::{ErrorContext, NodeData, NodeKey, NodePlace, PreparedStatements, StoreError};
+use crate::store::{ErrorContext, NodeData, NodePlace, NodeRowId, PreparedStatements, StoreError};
 
 /// Entries in the caches of former and taken ids.
 const KNOWN_IDS_MAX: usize = 16 * 1024;
@@ -42,7 +42,7 @@ pub(super) struct PendingChangeRow {
 /// Builds the fingerprint terms of the groups that get children in one call.
 struct FingerprintTermBuilder {
     /// Key of the first inserted node.
-    first: NodeKey,
+    first: NodeRowId,
     /// Ids of the inserted nodes so far, by key.
     ids: Vec<String>,
     /// Groups of siblings that are all inserted here.
@@ -58,7 +58,7 @@ struct SiblingGroupFingerprintCursor {
 
 impl FingerprintTermBuilder {
     /// Returns the id of a parent that was inserted in this call.
-    fn id_of(&self, parent: NodeKey) -> Option<&String> {
+    fn id_of(&self, parent: NodeRowId) -> Option<&String> {
         let nth = parent.0.checked_sub(self.first.0)?;
         self.ids.get(usize::try_from(nth).ok()?)
     }
@@ -67,7 +67,7 @@ impl FingerprintTermBuilder {
     fn term(&mut self, new: &NewNode<'_>, id: String, hash: &str) -> Option<u64> {
         let term = self.summed.get_mut(&new.place.into()).map(|summed| {
             let before = summed.last.replace(self.ids.len()).map(|it| self.ids[it].as_str());
-            memory_fingerprint::term_of_node(
+            database_state_fingerprint::term_of_node(
                 summed.parent.as_deref(),
                 before,
                 &new.data.state(&id, hash),
@@ -94,9 +94,9 @@ impl<'t> InsertStatements<'t> {
 
 impl Batch<'_> {
     /// Returns the key of the next node; later ones count up.
-    pub(crate) fn next_key(&self) -> Result<NodeKey, StoreError> {
+    pub(crate) fn next_key(&self) -> Result<NodeRowId, StoreError> {
         const NEXT: &str = "SELECT ifnull(max(key), 0) + 1 FROM node";
-        self.tx.row(NEXT, [], |row| row.get(0), "find the next key").map(NodeKey)
+        self.tx.row(NEXT, [], |row| row.get(0), "find the next key").map(NodeRowId)
     }
 
     /// Inserts nodes of a file under the next keys: parents before their children, siblings in
@@ -111,7 +111,7 @@ impl Batch<'_> {
         for (new, key) in nodes.iter().zip(first.0..) {
             let hash = new.hash.to_string();
             self.sum_group(&mut groups, new.place.into())?;
-            let id = self.add_under_fresh_id(&mut statements, NodeKey(key), new, &hash)?;
+            let id = self.add_under_fresh_id(&mut statements, NodeRowId(key), new, &hash)?;
             let span = &new.span;
             let edge = |at: usize| i64::try_from(at).unwrap_or(i64::MAX);
             statements
@@ -134,7 +134,7 @@ impl Batch<'_> {
         hash: ContentHash,
         breadcrumb: &str,
         place: NodePlace,
-    ) -> Result<NodeKey, StoreError> {
+    ) -> Result<NodeRowId, StoreError> {
         let key = self.next_key()?;
         let mut statements = InsertStatements::new(self.tx)?;
         let row = NodeInsertRow {
@@ -208,7 +208,7 @@ impl Batch<'_> {
 
     /// Counts the nodes inserted from `first` on, gives them the temperature of new ones, and
     /// records few.
-    fn complete_inserts(&mut self, first: NodeKey, n_nodes: usize) -> Result<(), StoreError> {
+    fn complete_inserts(&mut self, first: NodeRowId, n_nodes: usize) -> Result<(), StoreError> {
         const GIVE: &str = "
             INSERT INTO heat (node, temperature, at, full_at) VALUES (?1, ?2, ?3, ?4)";
         if !self.is_indexing_later() {
@@ -263,7 +263,7 @@ impl Batch<'_> {
     fn add_under_fresh_id(
         &mut self,
         statements: &mut InsertStatements<'_>,
-        key: NodeKey,
+        key: NodeRowId,
         new: &NewNode<'_>,
         hash: &str,
     ) -> Result<NodeId, StoreError> {

@@ -3,13 +3,13 @@
 use rusqlite::{Row, params};
 
 use super::Batch;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
 use crate::store::links::name_in_file;
 use crate::store::node_columns::SqlTemplate;
 use crate::store::reader::{NODE_OF_FILE, disputes_what_is_over};
-use crate::store::{NodeKey, NodeRecord, PreparedStatements, StoreError};
+use crate::store::{NodeRecord, NodeRowId, PreparedStatements, StoreError};
 
 /// Nodes that one look-up returns, at most.
 const FOUND_MAX: i64 = 10_000;
@@ -110,7 +110,7 @@ impl Batch<'_> {
     /// and as many as one look-up returns.
     pub(crate) fn living_facts_below(
         &self,
-        clusters: &[NodeKey],
+        clusters: &[NodeRowId],
         n_max: usize,
     ) -> Result<Vec<NodeRecord>, StoreError> {
         static FIND: SqlTemplate = SqlTemplate::new(
@@ -199,7 +199,7 @@ impl Batch<'_> {
     /// Returns the open conflicts that dispute a fact which is over at a time, eldest first.
     pub(crate) fn conflicts_of_what_is_over(
         &self,
-        at: Millis,
+        at: UnixMillis,
     ) -> Result<Vec<NodeRecord>, StoreError> {
         static FIND: SqlTemplate = SqlTemplate::new(concat!(
             "
@@ -220,14 +220,14 @@ impl Batch<'_> {
     pub(crate) fn node_of_file(&self, path: &str) -> Result<Option<NodeRecord>, StoreError> {
         let read = |row: &Row<'_>| row.get::<_, Option<i64>>(0);
         match self.tx.find(NODE_OF_FILE, [path], read, "find a file's first node")?.flatten() {
-            Some(key) => self.at(NodeKey(key)),
+            Some(key) => self.at(NodeRowId(key)),
             None => Ok(None),
         }
     }
 
     /// Returns the name of a node of a file among entities: the path of the file, and for another
     /// node than its head its line, too.
-    pub(crate) fn name_in_file(&self, key: NodeKey) -> Result<Option<String>, StoreError> {
+    pub(crate) fn name_in_file(&self, key: NodeRowId) -> Result<Option<String>, StoreError> {
         const NAME: &str =
             concat!("SELECT ", name_in_file!("n"), " FROM node AS n WHERE n.key = ?1");
         Ok(self.tx.find(NAME, [key.0], |row| row.get(0), "name a node of a file")?.flatten())

@@ -7,7 +7,7 @@ use super::Batch;
 use crate::model::links::name::LinkResolution;
 use crate::model::links::reference::Reference;
 use crate::store::links::{self, ReferenceOrigin};
-use crate::store::{ErrorContext, NodeKey, StoreError};
+use crate::store::{ErrorContext, NodeRowId, StoreError};
 
 /// The target of a manual edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Batch<'_> {
     /// Relates a node with the target of `reference`. An edge that exists gets the new weight.
     pub(crate) fn relate(
         &mut self,
-        source: NodeKey,
+        source: NodeRowId,
         reference: &Reference,
     ) -> Result<ManualEdgeResolution, StoreError> {
         const WEIGH: &str = "UPDATE reference SET weight = ?2 WHERE id = ?1";
@@ -52,7 +52,7 @@ impl Batch<'_> {
     /// Removes the manual edge from a node to the target of `reference`.
     pub(crate) fn unrelate(
         &mut self,
-        source: NodeKey,
+        source: NodeRowId,
         reference: &Reference,
     ) -> Result<UnrelateOutcome, StoreError> {
         const FORGET: &str = "DELETE FROM reference WHERE id = ?1";
@@ -76,7 +76,7 @@ impl Batch<'_> {
     /// Resolves `reference`, together with the node's rows equal to it, and returns its target.
     fn edge(
         &mut self,
-        source: NodeKey,
+        source: NodeRowId,
         reference: &Reference,
     ) -> Result<ManualEdgeResolution, StoreError> {
         for id in links::same_references(self.tx, source, ReferenceOrigin::Manual, reference)? {

@@ -12,7 +12,7 @@ use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::links::{self, LinkParseInput};
 use crate::store::node_columns::SqlTemplate;
 use crate::store::{
-    AttributeValues, FileId, NodeData, NodeKey, NodePlace, NodeRecord, PreparedStatements,
+    AttributeValues, FileId, NodeData, NodePlace, NodeRecord, NodeRowId, PreparedStatements,
     StoreError,
 };
 
@@ -254,7 +254,7 @@ impl Batch<'_> {
 
     fn set_structure(
         &mut self,
-        key: NodeKey,
+        key: NodeRowId,
         new: &NewNode<'_>,
         format: ContentFormat,
         attributes: &AttributeValues,
@@ -281,7 +281,7 @@ impl Batch<'_> {
             .map(drop)
     }
 
-    fn note_span(&self, key: NodeKey, span: &Range<usize>) -> Result<(), StoreError> {
+    fn note_span(&self, key: NodeRowId, span: &Range<usize>) -> Result<(), StoreError> {
         const SET: &str = "
             INSERT INTO span (node, start_byte, end_byte)
             VALUES (?1, ?2, ?3)
@@ -298,7 +298,7 @@ impl Batch<'_> {
 }
 
 pub(super) fn link_text<'a>(
-    key: NodeKey,
+    key: NodeRowId,
     data: &'a NodeData<'_>,
     place: NodePlace,
 ) -> LinkParseInput<'a> {

@@ -9,12 +9,12 @@ use super::{Batch, SiblingGroup};
 use crate::model::breadcrumb;
 use crate::model::identity::ContentHash;
 use crate::store::{
-    ErrorContext, FileId, NodeKey, NodePlace, NodeRecord, PreparedStatements, StoreError,
+    ErrorContext, FileId, NodePlace, NodeRecord, NodeRowId, PreparedStatements, StoreError,
 };
 
 /// The columns that a node passes on to its children.
 struct ColumnsForChildren {
-    key: NodeKey,
+    key: NodeRowId,
     file: Option<FileId>,
     breadcrumb: String,
     label: String,
@@ -24,7 +24,7 @@ impl ColumnsForChildren {
     /// Reads `key, file, trail, label`.
     fn read(row: &Row<'_>) -> rusqlite::Result<ColumnsForChildren> {
         Ok(ColumnsForChildren {
-            key: NodeKey(row.get(0)?),
+            key: NodeRowId(row.get(0)?),
             file: row.get::<_, Option<i64>>(1)?.map(FileId),
             breadcrumb: row.get(2)?,
             label: row.get(3)?,
@@ -73,14 +73,14 @@ impl Batch<'_> {
     }
 
     /// Updates file and breadcrumb of a node and of everything below it.
-    pub(crate) fn refresh_derived(&mut self, key: NodeKey) -> Result<(), StoreError> {
+    pub(crate) fn refresh_derived(&mut self, key: NodeRowId) -> Result<(), StoreError> {
         const OLD: &str = "
             SELECT node.file, node.trail, node.parent, parent.file
               FROM node
               LEFT JOIN node AS parent ON parent.key = node.parent
              WHERE node.key = ?1";
         let read = |row: &Row<'_>| {
-            let parent = row.get::<_, Option<i64>>(2)?.map(NodeKey);
+            let parent = row.get::<_, Option<i64>>(2)?.map(NodeRowId);
             let own = row.get::<_, Option<i64>>(0)?.map(FileId);
             let file = match parent {
                 Some(_) => row.get::<_, Option<i64>>(3)?.map(FileId),
@@ -103,7 +103,7 @@ impl Batch<'_> {
     }
 
     /// Updates file and breadcrumb of everything below a node.
-    pub(super) fn refresh_derived_below(&mut self, key: NodeKey) -> Result<(), StoreError> {
+    pub(super) fn refresh_derived_below(&mut self, key: NodeRowId) -> Result<(), StoreError> {
         const SELF: &str = "SELECT key, file, trail, label FROM node WHERE key = ?1";
         const CHILDREN: &str = "SELECT key, file, trail, label FROM node WHERE parent = ?1";
         let tx = self.tx;
@@ -142,21 +142,21 @@ impl Batch<'_> {
     }
 
     /// Returns the byte offset of a node in its file, at the last compile.
-    pub(crate) fn span_start(&self, key: NodeKey) -> Result<usize, StoreError> {
+    pub(crate) fn span_start(&self, key: NodeRowId) -> Result<usize, StoreError> {
         const START: &str = "SELECT start_byte FROM span WHERE node = ?1";
         let start: Option<i64> =
             self.tx.find(START, [key.0], |row| row.get(0), "find a node's place in its file")?;
         Ok(start.and_then(|it| usize::try_from(it).ok()).unwrap_or(0))
     }
 
-    fn set_breadcrumb(&mut self, key: NodeKey, breadcrumb: &str) -> Result<(), StoreError> {
+    fn set_breadcrumb(&mut self, key: NodeRowId, breadcrumb: &str) -> Result<(), StoreError> {
         const SET: &str = "UPDATE node SET trail = ?2 WHERE key = ?1";
         self.index_before(key)?;
         self.tx.run(SET, params![key.0, breadcrumb], "change a node's trail").map(drop)
     }
 
     /// Moves a node to another file, and leaves a tombstone in the old one.
-    fn set_file(&mut self, key: NodeKey, file: Option<FileId>) -> Result<(), StoreError> {
+    fn set_file(&mut self, key: NodeRowId, file: Option<FileId>) -> Result<(), StoreError> {
         const SET: &str = "UPDATE node SET file = ?2, source_hash = NULL WHERE key = ?1";
         const UNPLACE: &str = "DELETE FROM span WHERE node = ?1";
         self.add_tombstone(key)?;
@@ -167,7 +167,7 @@ impl Batch<'_> {
     }
 
     /// Leaves a tombstone of a node that is about to leave its file.
-    pub(super) fn add_tombstone(&mut self, key: NodeKey) -> Result<(), StoreError> {
+    pub(super) fn add_tombstone(&mut self, key: NodeRowId) -> Result<(), StoreError> {
         const BURY: &str = "
             INSERT OR REPLACE INTO tombstone
                    (node_id, file, parent, node_type, level, source_hash, start_byte, end_byte)
@@ -184,7 +184,7 @@ impl Batch<'_> {
     }
 
     /// Removes a node's tombstone if it is back in its file, to which it belongs again.
-    pub(super) fn remove_tombstone(&self, key: NodeKey) -> Result<(), StoreError> {
+    pub(super) fn remove_tombstone(&self, key: NodeRowId) -> Result<(), StoreError> {
         const CLAIM: &str = "
             UPDATE node
                SET source_hash = tombstone.source_hash

@@ -11,7 +11,7 @@ use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::node_columns::{LEVEL, SqlTemplate};
 use crate::store::reader::{self, AccessStats, ArchiveCandidate, read_access};
 use crate::store::{
-    AttributeValue, AttributeValues, ErrorContext, NodeData, NodeKey, NodeRecord,
+    AttributeValue, AttributeValues, ErrorContext, NodeData, NodeRecord, NodeRowId,
     PreparedStatements, StoreError, heat_rows, links, one,
 };
 use crate::text::tokens;
@@ -26,13 +26,13 @@ impl Batch<'_> {
         &mut self,
         data: &NodeData<'_>,
         bucket: &[&str],
-    ) -> Result<(NodeKey, NodeId), StoreError> {
+    ) -> Result<(NodeRowId, NodeId), StoreError> {
         let parent = self.bucket(bucket)?;
         self.insert_agent_node(data, self.last_place(None, parent)?)
     }
 
     /// Returns the innermost heading of a bucket, which is made where it is missing.
-    pub(crate) fn bucket(&mut self, bucket: &[&str]) -> Result<Option<NodeKey>, StoreError> {
+    pub(crate) fn bucket(&mut self, bucket: &[&str]) -> Result<Option<NodeRowId>, StoreError> {
         let mut parent = None;
         for (label, level) in bucket.iter().zip(1..=LEVEL_MAX) {
             parent = Some(match self.find_bucket(label, parent)? {
@@ -70,8 +70,8 @@ impl Batch<'_> {
     fn find_bucket(
         &self,
         label: &str,
-        parent: Option<NodeKey>,
-    ) -> Result<Option<NodeKey>, StoreError> {
+        parent: Option<NodeRowId>,
+    ) -> Result<Option<NodeRowId>, StoreError> {
         const FIND: &str = "
             SELECT key
               FROM node
@@ -86,7 +86,7 @@ impl Batch<'_> {
             let row = params![links::name(label), label, parent.map(|it| it.0)];
             it.query_row(row, |row| row.get(0)).optional()
         });
-        Ok(found.doing("find a bucket")?.map(NodeKey))
+        Ok(found.doing("find a bucket")?.map(NodeRowId))
     }
 
     /// Returns the typed node of that UUID.
@@ -151,7 +151,7 @@ impl Batch<'_> {
     }
 
     /// Returns what is noted of the reads of a node.
-    pub(crate) fn access_counts_of(&self, node: NodeKey) -> Result<AccessStats, StoreError> {
+    pub(crate) fn access_counts_of(&self, node: NodeRowId) -> Result<AccessStats, StoreError> {
         const ACCESS: &str = "SELECT accessed_at, access_count FROM heat WHERE node = ?1";
         let mut query = self.tx.prepare_cached(ACCESS).doing("read access counts")?;
         let access = query.query_row([node.0], |row| read_access(row, 0)).optional();
@@ -161,7 +161,7 @@ impl Batch<'_> {
     /// Sets what is noted of the reads of a node. Its temperature stays.
     pub(crate) fn set_access_counts(
         &self,
-        node: NodeKey,
+        node: NodeRowId,
         counts: AccessStats,
     ) -> Result<(), StoreError> {
         const SET: &str = "UPDATE heat SET accessed_at = ?2, access_count = ?3 WHERE node = ?1";

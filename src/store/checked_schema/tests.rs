@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::heat::PendingAttendedTime;
 use crate::store::{
-    Batch, ClaimableLeases, HeatIncrement, HeatWriter, IfMissing, LeaseClient, NodeKey, ReaderPool,
-    StoreError, VectorWriter, Writer,
+    Batch, ClaimableLeases, HeatIncrement, HeatWriter, IfMissing, LeaseClient, NodeRowId,
+    ReaderPool, StoreError, VectorWriter, Writer,
 };
 
 /// Deletes what was just written.
@@ -50,8 +50,8 @@ impl Server {
 
     /// Does one piece of each kind of work, and returns the outcomes.
     fn work(&self) -> [(&'static str, Result<(), StoreError>); 9] {
-        let now = Millis(1_000_000);
-        let warmth = HeatIncrement { node: NodeKey(1), by: 0.1, at: now };
+        let now = UnixMillis(1_000_000);
+        let warmth = HeatIncrement { node: NodeRowId(1), by: 0.1, at: now };
         let elapsed = PendingAttendedTime { real_ms: 1_000, cooling_ms: 1_000.0 };
         let add_root = |batch: &mut Batch<'_>| batch.root("/notes");
         let merge = self.writer.merge_index(1);

@@ -13,12 +13,13 @@ use std::sync::Arc;
 use rusqlite::{Connection, Row, params};
 
 use super::{HeatWriter, note_full_at, unless_busy};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::heat::{HeatParameters, StoredHeat, cold_before};
 use crate::store::auxiliary_connection::AuxiliaryConnection;
 use crate::store::record::read_id;
 use crate::store::{
-    ClaimableLeases, ErrorContext, LeaseClient, NodeKey, PreparedStatements, StoreError, heat_rows,
+    ClaimableLeases, ErrorContext, LeaseClient, NodeRowId, PreparedStatements, StoreError,
+    heat_rows,
 };
 
 /// The lease of the server that notifies of cold nodes.
@@ -30,7 +31,7 @@ const LATE_MAX: u32 = 1_000;
 /// A cold node, with the fields that a client gets.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ColdNode {
-    pub(crate) key: NodeKey,
+    pub(crate) key: NodeRowId,
     /// The anchor.
     pub(crate) id: String,
     pub(crate) label: String,
@@ -59,9 +60,9 @@ pub(super) struct ColdOfferTracker {
 
 #[derive(Clone, Copy, Debug)]
 struct NotifiedNode {
-    node: NodeKey,
+    node: NodeRowId,
     line: f64,
-    at: Millis,
+    at: UnixMillis,
 }
 
 impl HeatWriter {
@@ -78,7 +79,7 @@ impl HeatWriter {
     pub(crate) fn offer_cold_nodes(
         self: &Arc<HeatWriter>,
         rates: &HeatParameters,
-        now: Millis,
+        now: UnixMillis,
     ) -> Result<Option<ColdNodesOffer>, StoreError> {
         let mut state = self.lock_checked()?;
         if !state.cold.is_armed || state.cold.is_offered || !rates.is_enabled {
@@ -120,7 +121,7 @@ impl ColdNodesOffer {
     }
 
     /// Records that a client was notified, now or with the next write.
-    pub(crate) fn confirm(mut self, at: Millis) -> Result<(), StoreError> {
+    pub(crate) fn confirm(mut self, at: UnixMillis) -> Result<(), StoreError> {
         let line = self.line;
         let notified = std::mem::take(&mut self.nodes).into_iter();
         let mut state = self.heat_writer.lock_checked()?;
@@ -186,7 +187,7 @@ fn note(conn: &AuxiliaryConnection, notified: &[NotifiedNode]) -> Result<(), Sto
 fn cold_nodes(
     conn: &AuxiliaryConnection,
     rates: &HeatParameters,
-    now: Millis,
+    now: UnixMillis,
 ) -> Result<Vec<ColdNode>, StoreError> {
     loop {
         let found = candidates(conn, rates, now, rates.notify_max)?;
@@ -254,7 +255,7 @@ fn correct(conn: &AuxiliaryConnection, late: &[ColdCandidate]) -> Result<(), Sto
 fn candidates(
     conn: &Connection,
     rates: &HeatParameters,
-    now: Millis,
+    now: UnixMillis,
     n_max: u32,
 ) -> Result<Vec<ColdCandidate>, StoreError> {
     const COLD: &str = "
@@ -270,7 +271,7 @@ fn candidates(
     let read = |row: &Row<'_>| {
         let heat = StoredHeat { temperature: row.get(4)?, at: row.get(5)?, pinned: false };
         let node = ColdNode {
-            key: NodeKey(row.get(0)?),
+            key: NodeRowId(row.get(0)?),
             id: read_id(row, 1)?,
             label: row.get(2)?,
             file: row.get(3)?,

@@ -9,7 +9,7 @@ use super::{DatabaseLinkIndex, compare_target, name, read_reference, read_text};
 use super::{reference_columns, wanted_of};
 use crate::model::links::reference::Reference;
 use crate::model::links::resolve::{Resolver, names_needed_by};
-use crate::store::{FileId, NodeKey, PreparedStatements, StoreError};
+use crate::store::{FileId, NodeRowId, PreparedStatements, StoreError};
 
 /// Returns the faults, a line each, and the number of references checked.
 pub(crate) fn check_references(conn: &Connection) -> Result<(Vec<String>, usize), StoreError> {
@@ -45,7 +45,7 @@ fn texts(conn: &Connection, faults: &mut Vec<String>) -> Result<(), StoreError> 
     })
 }
 
-fn stored(conn: &Connection, source: NodeKey) -> Result<Vec<Reference>, StoreError> {
+fn stored(conn: &Connection, source: NodeRowId) -> Result<Vec<Reference>, StoreError> {
     const NOTED: &str = concat!(
         "SELECT ",
         reference_columns!(),

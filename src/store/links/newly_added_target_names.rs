@@ -10,7 +10,7 @@ use rusqlite::{Connection, Row};
 
 use super::resolution::WantedNameBloomFilter;
 use super::stored_file_names::name_file;
-use super::{NameKey, RefsAwaitingNameFinder, path_of};
+use super::{LinkNameHash, RefsAwaitingNameFinder, path_of};
 use crate::model::links::resolve::{last_path_segment, without_extension};
 use crate::store::{FileId, PreparedStatements, StoreError};
 
@@ -44,7 +44,7 @@ pub(super) struct NewNameFilter {
     /// The greatest key of the nodes that were there before.
     since: i64,
     /// The file of the last node, and its name.
-    file: Option<(FileId, NameKey)>,
+    file: Option<(FileId, LinkNameHash)>,
 }
 
 impl NewNameFilter {
@@ -59,14 +59,14 @@ impl NewNameFilter {
         &mut self,
         conn: &Connection,
         file: Option<FileId>,
-        (id, name): (&str, Option<NameKey>),
-        names: &mut BTreeSet<NameKey>,
+        (id, name): (&str, Option<LinkNameHash>),
+        names: &mut BTreeSet<LinkNameHash>,
     ) -> Result<(), StoreError> {
         let qualified = match (name, file) {
             (Some(name), Some(file)) => Some(name.qualified_by(self.name_of(conn, file)?)),
             _ => None,
         };
-        let of_node = [Some(NameKey::of_id(id)), name, qualified].into_iter().flatten();
+        let of_node = [Some(LinkNameHash::of_id(id)), name, qualified].into_iter().flatten();
         names.extend(of_node.filter(|it| self.wanted.may_have(*it)));
         Ok(())
     }
@@ -76,7 +76,7 @@ impl NewNameFilter {
         (Some(self.wanted), self.since)
     }
 
-    fn name_of(&mut self, conn: &Connection, file: FileId) -> Result<NameKey, StoreError> {
+    fn name_of(&mut self, conn: &Connection, file: FileId) -> Result<LinkNameHash, StoreError> {
         match self.file {
             Some((known, name)) if known == file => Ok(name),
             _ => Ok(self.file.insert((file, name_of_file(conn, file)?)).1),
@@ -84,9 +84,9 @@ impl NewNameFilter {
     }
 }
 
-fn name_of_file(conn: &Connection, file: FileId) -> Result<NameKey, StoreError> {
+fn name_of_file(conn: &Connection, file: FileId) -> Result<LinkNameHash, StoreError> {
     let path = path_of(conn, file)?.unwrap_or_default();
-    Ok(NameKey::of(without_extension(last_path_segment(&path))))
+    Ok(LinkNameHash::of(without_extension(last_path_segment(&path))))
 }
 
 /// Names the new files, and collects the references that wait for a new name. The names of nodes
@@ -104,7 +104,7 @@ pub(super) fn name_new(
         let files: Vec<i64> = conn.rows(FILES, after, |row| row.get(0), "list the new files")?;
         for &file in &files {
             for name in name_file(conn, FileId(file))? {
-                wanting.add(NameKey::of(&name))?;
+                wanting.add(LinkNameHash::of(&name))?;
             }
         }
         match files.last() {
@@ -138,14 +138,14 @@ fn of_nodes(
          LIMIT ?3";
     let conn = wanting.conn;
     let mut last = newest;
-    let mut file_name: Option<(i64, NameKey)> = None;
+    let mut file_name: Option<(i64, LinkNameHash)> = None;
     loop {
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
         let nodes: Vec<(i64, String, Option<i64>, Option<i64>)> =
             conn.rows(NODES, [last, last_key, ROWS_MAX], read, "list the new nodes")?;
         for (_, id, name, file) in &nodes {
-            wanting.add(NameKey::of_id(id))?;
-            let Some(name) = name.map(NameKey) else { continue };
+            wanting.add(LinkNameHash::of_id(id))?;
+            let Some(name) = name.map(LinkNameHash) else { continue };
             wanting.add(name)?;
             if let Some(file) = *file {
                 if file_name.is_none_or(|it| it.0 != file) {

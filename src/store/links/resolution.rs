@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{DatabaseLinkIndex, ids, read_reference, reference_columns};
-use crate::model::links::name::{LinkResolution, NameKey};
+use crate::model::links::name::{LinkNameHash, LinkResolution};
 use crate::model::links::resolve::Resolver;
-use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
+use crate::store::{ErrorContext, NodeRowId, PreparedStatements, StoreError};
 
 /// Collects the references that wait for a name and are older than the write, which resolves its
 /// own anyway.
@@ -31,7 +31,7 @@ impl WantedNameBloomFilter {
     pub(super) fn of_wanted(conn: &Connection) -> Result<WantedNameBloomFilter, StoreError> {
         const WANTED: &str = "SELECT name FROM wanted";
         let mut bits = vec![0; (FILTER_BITS / 64) as usize];
-        let read = |row: &Row<'_>| row.get(0).map(NameKey);
+        let read = |row: &Row<'_>| row.get(0).map(LinkNameHash);
         conn.each(WANTED, [], read, "list the names of references", |name| {
             let (word, bit) = WantedNameBloomFilter::place(name);
             bits[word] |= bit;
@@ -40,20 +40,20 @@ impl WantedNameBloomFilter {
         Ok(WantedNameBloomFilter(bits))
     }
 
-    pub(super) fn may_have(&self, name: NameKey) -> bool {
+    pub(super) fn may_have(&self, name: LinkNameHash) -> bool {
         let (word, bit) = WantedNameBloomFilter::place(name);
         self.0[word] & bit != 0
     }
 
     /// Returns the word of a name's bit, and the bit. A name is a hash already.
-    fn place(name: NameKey) -> (usize, u64) {
+    fn place(name: LinkNameHash) -> (usize, u64) {
         let nth = name.0.cast_unsigned() % FILTER_BITS;
         ((nth / 64) as usize, 1 << (nth % 64))
     }
 }
 
 impl RefsAwaitingNameFinder<'_> {
-    pub(super) fn add(&mut self, name: NameKey) -> Result<(), StoreError> {
+    pub(super) fn add(&mut self, name: LinkNameHash) -> Result<(), StoreError> {
         const WANTING: &str = "SELECT reference FROM wanted WHERE name = ?1 AND reference <= ?2";
         if self.newest == 0 || self.filter.as_ref().is_some_and(|it| !it.may_have(name)) {
             return Ok(());
@@ -123,7 +123,7 @@ pub(super) fn compare_target(
     );
     let read = |row: &Row<'_>| {
         let was: LinkTargetOrCandidates = (row.get(8)?, row.get(9)?);
-        let source = NodeKey(row.get(10)?);
+        let source = NodeRowId(row.get(10)?);
         Ok((read_reference(row)?, source, row.get::<_, String>(7)?, was))
     };
     let found = conn.prepare_cached(READ).and_then(|mut it| it.query_row([id], read).optional());
@@ -152,7 +152,8 @@ mod tests {
         let writer = Writer::open(&dir.path().join("m.db"), IfMissing::Create).unwrap();
         let conn = writer.lock();
         conn.pragma_update(None, "foreign_keys", false).unwrap();
-        let names = |from: i64| (from..from + 500).map(|nth| NameKey::of(&format!("name {nth}")));
+        let names =
+            |from: i64| (from..from + 500).map(|nth| LinkNameHash::of(&format!("name {nth}")));
         for (id, name) in (1..).zip(names(0)) {
             conn.execute(WANT, [id]).unwrap();
             conn.execute("INSERT INTO wanted (name, reference) VALUES (?1, ?2)", [name.0, id])

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, Row, params};
 
-use crate::model::links::name::{LinkCandidate, NameKey};
+use crate::model::links::name::{LinkCandidate, LinkNameHash};
 use crate::model::links::resolve::LinkIndex;
-use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
+use crate::store::{ErrorContext, NodeRowId, PreparedStatements, StoreError};
 
 /// The nodes and files of a database.
 pub(super) struct DatabaseLinkIndex<'c> {
@@ -47,15 +47,15 @@ macro_rules! name_in_file {
 pub(in crate::store) use name_in_file;
 
 impl LinkIndex for DatabaseLinkIndex<'_> {
-    type Id = NodeKey;
+    type Id = NodeRowId;
     type Error = StoreError;
 
-    fn node(&self, id: &str) -> Result<Option<NodeKey>, StoreError> {
+    fn node(&self, id: &str) -> Result<Option<NodeRowId>, StoreError> {
         const NODE: &str = "SELECT key FROM node WHERE id = ?1";
-        self.conn.find(NODE, [id], |row| row.get(0).map(NodeKey), "find an id")
+        self.conn.find(NODE, [id], |row| row.get(0).map(NodeRowId), "find an id")
     }
 
-    fn labelled(&self, name: NameKey) -> Result<Vec<LinkCandidate<NodeKey>>, StoreError> {
+    fn labelled(&self, name: LinkNameHash) -> Result<Vec<LinkCandidate<NodeRowId>>, StoreError> {
         const LABELLED: &str = "
             SELECT node.key, ifnull(file.root || '/' || file.path, '') AS path, node.label,
                    node.node_type = 'heading'
@@ -69,8 +69,8 @@ impl LinkIndex for DatabaseLinkIndex<'_> {
     fn labelled_in(
         &self,
         path: &str,
-        name: NameKey,
-    ) -> Result<Vec<LinkCandidate<NodeKey>>, StoreError> {
+        name: LinkNameHash,
+    ) -> Result<Vec<LinkCandidate<NodeRowId>>, StoreError> {
         const IN_FILE: &str = "
             SELECT node.key, ?3, node.label, node.node_type = 'heading'
               FROM node
@@ -83,7 +83,7 @@ impl LinkIndex for DatabaseLinkIndex<'_> {
         self.ordered(self.conn.rows(IN_FILE, of, read_place, "find a label in a file")?)
     }
 
-    fn files(&self, key: &str) -> Result<Vec<LinkCandidate<NodeKey>>, StoreError> {
+    fn files(&self, key: &str) -> Result<Vec<LinkCandidate<NodeRowId>>, StoreError> {
         const FILES: &str = concat!(
             "
             SELECT ",
@@ -103,8 +103,8 @@ impl DatabaseLinkIndex<'_> {
     /// Puts nodes into document order within their files; those of one file must be adjacent.
     fn ordered(
         &self,
-        mut places: Vec<LinkCandidate<NodeKey>>,
-    ) -> Result<Vec<LinkCandidate<NodeKey>>, StoreError> {
+        mut places: Vec<LinkCandidate<NodeRowId>>,
+    ) -> Result<Vec<LinkCandidate<NodeRowId>>, StoreError> {
         let mut order = DocumentOrderSorter { conn: self.conn, known: HashMap::new() };
         let mut start = 0;
         while start < places.len() {
@@ -119,9 +119,9 @@ impl DatabaseLinkIndex<'_> {
     }
 }
 
-fn read_place(row: &Row<'_>) -> rusqlite::Result<LinkCandidate<NodeKey>> {
+fn read_place(row: &Row<'_>) -> rusqlite::Result<LinkCandidate<NodeRowId>> {
     Ok(LinkCandidate {
-        id: NodeKey(row.get(0)?),
+        id: NodeRowId(row.get(0)?),
         path: row.get(1)?,
         label: row.get(2)?,
         is_heading: row.get(3)?,
@@ -136,7 +136,7 @@ struct DocumentOrderSorter<'c> {
 }
 
 impl DocumentOrderSorter<'_> {
-    fn sort(&mut self, places: &mut [LinkCandidate<NodeKey>]) -> Result<(), StoreError> {
+    fn sort(&mut self, places: &mut [LinkCandidate<NodeRowId>]) -> Result<(), StoreError> {
         let mut ranks = HashMap::with_capacity(places.len());
         for place in &*places {
             ranks.insert(place.id, self.rank(place.id)?);
@@ -146,7 +146,7 @@ impl DocumentOrderSorter<'_> {
     }
 
     /// Returns the positions of a node and its ancestors, outermost first.
-    fn rank(&mut self, of: NodeKey) -> Result<Vec<(i64, i64)>, StoreError> {
+    fn rank(&mut self, of: NodeRowId) -> Result<Vec<(i64, i64)>, StoreError> {
         const PLACE: &str = "SELECT parent, position FROM node WHERE key = ?1";
         let mut rank = Vec::new();
         let mut at = Some(of.0);
@@ -169,7 +169,7 @@ impl DocumentOrderSorter<'_> {
 }
 
 /// Returns the ids of nodes, in the order of `keys`, separated by spaces.
-pub(crate) fn ids(conn: &Connection, keys: &[NodeKey]) -> Result<String, StoreError> {
+pub(crate) fn ids(conn: &Connection, keys: &[NodeRowId]) -> Result<String, StoreError> {
     const ID: &str = "SELECT id FROM node WHERE key = ?1";
     let mut query = conn.prepare_cached(ID).doing("read an id")?;
     let mut ids: Vec<String> = Vec::with_capacity(keys.len());

@@ -15,7 +15,7 @@ use crate::maintenance::redaction::{self, redact};
 use crate::maintenance::transfer::{ImportInput, export, import, salvage};
 use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, compile};
 use crate::memory::rollback::{LaterSnapshotPolicy, rollback};
-use crate::model::clock::{Clock, Millis};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::query::{DiffQuery, HistoryQuery, Query, QueryOptions, answer};
@@ -27,7 +27,7 @@ use crate::store::{
     AttributeValues, Batch, IfMissing, NodeData, NodeRecord, StoreError, Writer, past_states,
 };
 
-const NOW: Millis = Millis(4_000_000_000_000);
+const NOW: UnixMillis = UnixMillis(4_000_000_000_000);
 
 /// A made-up secret.
 const SECRET: &str = "AKIAQ7RM2XNVT5WZ3KLD";
@@ -287,7 +287,7 @@ fn what_an_agent_gave_a_files_node_stays_through_compiles() {
             temperatures_for: InitialTemperaturesFor::NewNodes,
             slice_bytes: usize::MAX,
             listing: DetailLevel::Counts,
-            stopwatch: Clock::manual(Millis(0)).stopwatch(),
+            stopwatch: Clock::manual(UnixMillis(0)).stopwatch(),
             progress: &|_, _| true,
         };
         compile(&memory.writer(), &request, NOW).unwrap();

@@ -10,8 +10,8 @@ use std::collections::{BTreeSet, HashMap};
 use rusqlite::{Connection, Row};
 
 use super::{ParentRef, PastState, PlacedNodeState, read_placed};
+use crate::model::database_state_fingerprint::sum_of_children;
 use crate::model::identity::ContentHash;
-use crate::model::memory_fingerprint::sum_of_children;
 use crate::store::node_columns::SqlTemplate;
 use crate::store::{PreparedStatements, StoreError};
 
@@ -46,7 +46,7 @@ struct PresentFamily {
     changes: BTreeSet<ChangesSince>,
 }
 
-type NodeState = crate::model::memory_fingerprint::NodeState<'static>;
+type NodeState = crate::model::database_state_fingerprint::NodeState<'static>;
 
 /// How a node changed since the oldest snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

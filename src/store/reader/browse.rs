@@ -5,16 +5,16 @@ use std::collections::HashMap;
 use rusqlite::{Row, params};
 
 use super::{Reader, limit, list, unsigned};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::heat::StoredHeat;
 use crate::store::heat_rows::{self, heat_columns};
 use crate::store::record::{read_id, read_type};
-use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
+use crate::store::{ErrorContext, NodeRowId, PreparedStatements, StoreError};
 
 /// A node as a row of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BrowsedNode {
-    pub(crate) key: NodeKey,
+    pub(crate) key: NodeRowId,
     pub(crate) id: String,
     pub(crate) position: i64,
     /// The number of its file.
@@ -37,9 +37,9 @@ pub(crate) struct BrowsedNodeDetails {
     /// The language of code.
     pub(crate) lang: Option<String>,
     pub(crate) access_count: u64,
-    pub(crate) accessed_at: Option<Millis>,
+    pub(crate) accessed_at: Option<UnixMillis>,
     /// The time of the oldest snapshot that the history has of it, if that added it.
-    pub(crate) created_at: Option<Millis>,
+    pub(crate) created_at: Option<UnixMillis>,
 }
 
 /// The position of a row among its siblings.
@@ -99,7 +99,7 @@ pub(crate) struct BrowsedChange {
     /// Whether a text is longer than its beginning.
     pub(crate) is_cut: bool,
     pub(crate) message: String,
-    pub(crate) created_at: Millis,
+    pub(crate) created_at: UnixMillis,
 }
 
 /// A snapshot with its numbers of changes.
@@ -108,7 +108,7 @@ pub(crate) struct BrowsedSnapshot {
     pub(crate) id: i64,
     pub(crate) parent: Option<i64>,
     pub(crate) message: String,
-    pub(crate) created_at: Millis,
+    pub(crate) created_at: UnixMillis,
     pub(crate) is_head: bool,
     pub(crate) counts: ChangeCounts,
 }
@@ -167,7 +167,7 @@ impl Reader {
     /// Returns the children of a node after a position.
     pub(crate) fn children_after(
         &self,
-        of: NodeKey,
+        of: NodeRowId,
         after: SiblingCursor,
         n_max: usize,
     ) -> Result<Vec<BrowsedNode>, StoreError> {
@@ -244,7 +244,7 @@ impl Reader {
     }
 
     /// Returns nodes of keys, in no particular order.
-    pub(crate) fn browsed(&self, keys: &[NodeKey]) -> Result<Vec<BrowsedNode>, StoreError> {
+    pub(crate) fn browsed(&self, keys: &[NodeRowId]) -> Result<Vec<BrowsedNode>, StoreError> {
         const NODES: &str = browsed!(
             "
               FROM json_each(?1) AS wanted
@@ -256,7 +256,7 @@ impl Reader {
     }
 
     /// Returns what only a page about a node shows of it.
-    pub(crate) fn details(&self, of: NodeKey) -> Result<Option<BrowsedNodeDetails>, StoreError> {
+    pub(crate) fn details(&self, of: NodeRowId) -> Result<Option<BrowsedNodeDetails>, StoreError> {
         const DETAILS: &str = "
             SELECT n.content, n.format, n.lang, ifnull(h.access_count, 0), h.accessed_at,
                    (SELECT iif(d.op = 'add', s.created_at, NULL)
@@ -274,15 +274,15 @@ impl Reader {
                 format: row.get(1)?,
                 lang: row.get(2)?,
                 access_count: unsigned(row, 3)?,
-                accessed_at: row.get::<_, Option<i64>>(4)?.map(Millis),
-                created_at: row.get::<_, Option<i64>>(5)?.map(Millis),
+                accessed_at: row.get::<_, Option<i64>>(4)?.map(UnixMillis),
+                created_at: row.get::<_, Option<i64>>(5)?.map(UnixMillis),
             })
         };
         self.conn.find(DETAILS, [of.0], read, "read a node")
     }
 
     /// Returns the texts of the children of a node that have its type: the parts of a large block.
-    pub(crate) fn parts_of(&self, of: NodeKey, n_max: usize) -> Result<Vec<String>, StoreError> {
+    pub(crate) fn parts_of(&self, of: NodeRowId, n_max: usize) -> Result<Vec<String>, StoreError> {
         const PARTS: &str = "
             SELECT c.content
               FROM node AS n
@@ -350,7 +350,10 @@ impl Reader {
     }
 
     /// Returns the names by which the text of a node refers to others, with the ids of these.
-    pub(crate) fn link_targets(&self, of: NodeKey) -> Result<HashMap<String, String>, StoreError> {
+    pub(crate) fn link_targets(
+        &self,
+        of: NodeRowId,
+    ) -> Result<HashMap<String, String>, StoreError> {
         const TARGETS: &str = "
             SELECT r.label, r.path, r.alias, t.id
               FROM reference AS r
@@ -373,7 +376,7 @@ impl Reader {
     /// Returns the references of a node that wait for their targets.
     pub(crate) fn pending_links(
         &self,
-        of: NodeKey,
+        of: NodeRowId,
         n_max: usize,
     ) -> Result<Vec<UnresolvedLink>, StoreError> {
         const PENDING: &str = "
@@ -437,7 +440,7 @@ impl Reader {
                 id: row.get(0)?,
                 parent: row.get(1)?,
                 message: row.get(2)?,
-                created_at: Millis(row.get(3)?),
+                created_at: UnixMillis(row.get(3)?),
                 is_head: row.get(4)?,
                 counts: ChangeCounts::default(),
             })
@@ -453,7 +456,7 @@ impl Reader {
 
 fn read_browsed(row: &Row<'_>) -> rusqlite::Result<BrowsedNode> {
     Ok(BrowsedNode {
-        key: NodeKey(row.get(0)?),
+        key: NodeRowId(row.get(0)?),
         id: read_id(row, 1)?,
         position: row.get(2)?,
         file: row.get(3)?,
@@ -478,6 +481,6 @@ fn read_change(row: &Row<'_>) -> rusqlite::Result<BrowsedChange> {
         new: row.get(7)?,
         is_cut: row.get(8)?,
         message: row.get(9)?,
-        created_at: Millis(row.get(10)?),
+        created_at: UnixMillis(row.get(10)?),
     })
 }

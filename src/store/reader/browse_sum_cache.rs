@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::Row;
 
 use super::{ChangeCounts, MemoryChangeCounters, Reader, unsigned};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::heat::StoredHeat;
-use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError, heat_rows};
+use crate::store::{ErrorContext, NodeRowId, PreparedStatements, StoreError, heat_rows};
 
 /// Nodes whose sums are counted for each question.
 const EXACT_MAX: u64 = 20_000;
@@ -44,14 +44,14 @@ struct BrowseSums {
 /// Sums with the state that they are of.
 struct DatedSums<T> {
     counters: MemoryChangeCounters,
-    at: Millis,
+    at: UnixMillis,
     n_nodes: u64,
     sums: Arc<T>,
 }
 
 impl<T> DatedSums<T> {
     /// Returns the sums, if they still hold.
-    fn known(&self, counters: &MemoryChangeCounters, now: Millis) -> Option<Arc<T>> {
+    fn known(&self, counters: &MemoryChangeCounters, now: UnixMillis) -> Option<Arc<T>> {
         let is_recent = self.at <= now && now.since(self.at) < AGE_MS_MAX;
         let holds = self.counters == *counters || EXACT_MAX < self.n_nodes && is_recent;
         holds.then(|| Arc::clone(&self.sums))
@@ -69,8 +69,8 @@ pub(crate) struct HeatDistribution {
     pub(crate) n_pinned: u64,
     /// Nodes below the threshold of cold ones.
     pub(crate) n_cold: u64,
-    pub(crate) warmest: Vec<NodeKey>,
-    pub(crate) coldest: Vec<NodeKey>,
+    pub(crate) warmest: Vec<NodeRowId>,
+    pub(crate) coldest: Vec<NodeRowId>,
 }
 
 /// Sums over the nodes of a file, or over those without one.
@@ -97,7 +97,7 @@ impl Reader {
     pub(crate) fn heat_sums(
         &self,
         cold: f64,
-        now: Millis,
+        now: UnixMillis,
     ) -> Result<Arc<HeatDistribution>, StoreError> {
         let counters = self.change_counters()?;
         let known = |it: &mut BrowseSums| it.heat.as_ref()?.known(&counters, now);
@@ -120,9 +120,9 @@ impl Reader {
         let read = |row: &Row<'_>| {
             let heat: StoredHeat = heat_rows::read_heat(row, 0)?;
             let facts = (heat.pinned, 0 < unsigned(row, 3)?);
-            Ok((heat.now(attended), NodeKey(row.get(4)?), facts))
+            Ok((heat.now(attended), NodeRowId(row.get(4)?), facts))
         };
-        let rows: Vec<(f64, NodeKey, (bool, bool))> =
+        let rows: Vec<(f64, NodeRowId, (bool, bool))> =
             self.all(HEATS, [], read).doing("read the temperatures")?;
         let mut sums =
             HeatDistribution { n_nodes: self.number(NODES)?, ..HeatDistribution::default() };
@@ -136,9 +136,9 @@ impl Reader {
         let n_untouched = sums.n_nodes.saturating_sub(rows.len() as u64);
         sums.bins[bin(untouched)] += n_untouched;
         sums.n_cold += if untouched < cold { n_untouched } else { 0 };
-        let mut ranked: Vec<(f64, NodeKey)> = rows.iter().map(|it| (it.0, it.1)).collect();
-        let some: Vec<NodeKey> = self
-            .all(UNTOUCHED, [EXTREMES as i64], |row| Ok(NodeKey(row.get(0)?)))
+        let mut ranked: Vec<(f64, NodeRowId)> = rows.iter().map(|it| (it.0, it.1)).collect();
+        let some: Vec<NodeRowId> = self
+            .all(UNTOUCHED, [EXTREMES as i64], |row| Ok(NodeRowId(row.get(0)?)))
             .doing("list nodes")?;
         ranked.extend(some.into_iter().map(|key| (untouched, key)));
         sums.coldest = least(&mut ranked, |it| it);
@@ -147,7 +147,7 @@ impl Reader {
     }
 
     /// Returns the sums over the nodes of each file, and of those without one.
-    pub(crate) fn file_sums(&self, now: Millis) -> Result<Arc<Vec<FileSums>>, StoreError> {
+    pub(crate) fn file_sums(&self, now: UnixMillis) -> Result<Arc<Vec<FileSums>>, StoreError> {
         let counters = self.change_counters()?;
         let known = |it: &mut BrowseSums| it.files.as_ref()?.known(&counters, now);
         if let Some(sums) = self.browse_sums().with(known) {
@@ -240,8 +240,8 @@ fn bin(temperature: f64) -> usize {
 }
 
 /// Returns the nodes with the least values, the least first.
-fn least(ranked: &mut [(f64, NodeKey)], value: fn(f64) -> f64) -> Vec<NodeKey> {
-    let order = |a: &(f64, NodeKey), b: &(f64, NodeKey)| {
+fn least(ranked: &mut [(f64, NodeRowId)], value: fn(f64) -> f64) -> Vec<NodeRowId> {
+    let order = |a: &(f64, NodeRowId), b: &(f64, NodeRowId)| {
         value(a.0).total_cmp(&value(b.0)).then(a.1.cmp(&b.1))
     };
     let n = EXTREMES.min(ranked.len());

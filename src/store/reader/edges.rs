@@ -3,7 +3,7 @@
 use rusqlite::{Row, params};
 
 use super::{Reader, limit, list};
-use crate::store::{ErrorContext, NodeKey, StoreError};
+use crate::store::{ErrorContext, NodeRowId, StoreError};
 
 /// The direction in which edges are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub(crate) enum EdgeDirection {
 /// An edge between two nodes, in the direction followed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Edge {
-    pub(crate) from: NodeKey,
-    pub(crate) to: NodeKey,
+    pub(crate) from: NodeRowId,
+    pub(crate) to: NodeRowId,
     /// Weight of the heaviest reference between the two, or strength of the edge.
     pub(crate) weight: f64,
 }
@@ -27,7 +27,7 @@ impl Reader {
     /// Returns the edges of nodes, without those from a node to itself; at most `n_max`.
     pub(crate) fn edges(
         &self,
-        of: &[NodeKey],
+        of: &[NodeRowId],
         way: EdgeDirection,
         weight_min: f64,
         n_max: usize,
@@ -66,7 +66,7 @@ impl Reader {
                      LIMIT ?3)
              GROUP BY target, source";
         let read = |row: &Row<'_>| {
-            let (from, to) = (NodeKey(row.get(0)?), NodeKey(row.get(1)?));
+            let (from, to) = (NodeRowId(row.get(0)?), NodeRowId(row.get(1)?));
             Ok(Edge { from, to, weight: row.get(2)? })
         };
         let sql = if way == EdgeDirection::Out { OUT } else { IN };

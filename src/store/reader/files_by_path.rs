@@ -4,7 +4,7 @@ use rusqlite::{Row, params};
 
 use super::Reader;
 use crate::store::links::file_head;
-use crate::store::{ErrorContext, NodeKey, StoreError};
+use crate::store::{ErrorContext, NodeRowId, StoreError};
 
 /// Finds the node that represents the file of a path relative to its root.
 pub(in crate::store) const NODE_OF_FILE: &str = concat!(
@@ -16,8 +16,8 @@ pub(in crate::store) const NODE_OF_FILE: &str = concat!(
 
 impl Reader {
     /// Returns the node that represents the file of a path relative to its root.
-    pub(crate) fn node_of_file(&self, path: &str) -> Result<Option<NodeKey>, StoreError> {
-        let read = |row: &Row<'_>| Ok(row.get::<_, Option<i64>>(0)?.map(NodeKey));
+    pub(crate) fn node_of_file(&self, path: &str) -> Result<Option<NodeRowId>, StoreError> {
+        let read = |row: &Row<'_>| Ok(row.get::<_, Option<i64>>(0)?.map(NodeRowId));
         Ok(self.all(NODE_OF_FILE, [path], read).doing("find a file")?.pop().flatten())
     }
 
@@ -25,7 +25,7 @@ impl Reader {
     ///
     /// The path is relative to a root, absolute, or else begins with the last folders of a root, as
     /// paths in a workspace do: `notes/a.md` for `a.md` of the root `/home/you/notes`.
-    pub(crate) fn files_at(&self, path: &str) -> Result<Vec<(NodeKey, String)>, StoreError> {
+    pub(crate) fn files_at(&self, path: &str) -> Result<Vec<(NodeRowId, String)>, StoreError> {
         let exact = self.files_below("", path)?;
         if !exact.is_empty() {
             return Ok(exact);
@@ -41,7 +41,11 @@ impl Reader {
 
     /// Returns the files at `path` of the roots whose own path ends in `folders`; without folders,
     /// of every root, and the file with that absolute path.
-    fn files_below(&self, folders: &str, path: &str) -> Result<Vec<(NodeKey, String)>, StoreError> {
+    fn files_below(
+        &self,
+        folders: &str,
+        path: &str,
+    ) -> Result<Vec<(NodeRowId, String)>, StoreError> {
         const AT: &str = concat!(
             "
             SELECT ",
@@ -56,7 +60,7 @@ impl Reader {
                AND first IS NOT NULL
              ORDER BY root.path"
         );
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?));
+        let read = |row: &Row<'_>| Ok((NodeRowId(row.get(0)?), row.get(1)?));
         self.all(AT, params![folders, path], read).doing("find a file")
     }
 }

@@ -8,10 +8,10 @@ use rusqlite::{Row, params_from_iter};
 use serde_json::json;
 
 use super::{Reader, list};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::kind_specs::KindSpec;
 use crate::model::tree::NodeType;
-use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
+use crate::store::{ErrorContext, NodeRowId, PreparedStatements, StoreError};
 
 /// Tells whether archived memories are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,9 +30,9 @@ pub(crate) struct NodeFilter<'a> {
     pub(crate) status: Option<&'a str>,
     pub(crate) importance: Option<&'a str>,
     /// The first moment of its last change, as in [`changed_at`].
-    pub(crate) since: Option<Millis>,
+    pub(crate) since: Option<UnixMillis>,
     /// The last moment of its last change.
-    pub(crate) until: Option<Millis>,
+    pub(crate) until: Option<UnixMillis>,
     pub(crate) archived: ArchivedVisibility,
 }
 
@@ -64,7 +64,7 @@ impl NodeFilter<'_> {
         let node_type = text(self.node_type.map(NodeType::as_str));
         let (typed, noted) =
             if is_typed { (node_type, Value::Null) } else { (Value::Null, node_type) };
-        let bound = |at: Option<Millis>, none: i64| match self.is_timed() {
+        let bound = |at: Option<UnixMillis>, none: i64| match self.is_timed() {
             true => Value::Integer(at.map_or(none, |it| it.0)),
             false => Value::Null,
         };
@@ -217,7 +217,7 @@ impl Reader {
     }
 
     /// Returns those nodes that are archived, in the order of their keys.
-    pub(crate) fn archived_among(&self, nodes: &[NodeKey]) -> Result<Vec<NodeKey>, StoreError> {
+    pub(crate) fn archived_among(&self, nodes: &[NodeRowId]) -> Result<Vec<NodeRowId>, StoreError> {
         const ARCHIVED: &str = "
             SELECT facet.node
               FROM json_each(?1) AS wanted
@@ -228,7 +228,7 @@ impl Reader {
         if !self.has_archived()? {
             return Ok(Vec::new());
         }
-        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
+        let read = |row: &Row<'_>| row.get(0).map(NodeRowId);
         self.all(ARCHIVED, [list(nodes)], read).doing("look for archived memories")
     }
 

@@ -11,14 +11,14 @@ use serde::Deserialize;
 
 use super::filter::{NodeFilter, changed_at, meets_filter};
 use super::{Reader, limit, list};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::heat::StoredHeat;
 use crate::model::kind_specs::IMPORTANCES;
 use crate::model::tree::NodeType;
 use crate::store::error_advice::is_broken_index;
 use crate::store::heat_rows::{self, heat_columns};
 use crate::store::record::read_tokens;
-use crate::store::{ErrorContext, NodeKey, StoreError, one};
+use crate::store::{ErrorContext, NodeRowId, StoreError, one};
 
 /// Characters of a text that ranking reads.
 const BEGINNING_CHARS: usize = 400;
@@ -33,8 +33,8 @@ const REACH: usize = 2;
 /// A node that full-text search found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MatchedNode {
-    pub(crate) key: NodeKey,
-    pub(crate) parent: Option<NodeKey>,
+    pub(crate) key: NodeRowId,
+    pub(crate) parent: Option<NodeRowId>,
     /// Its rank among its siblings.
     pub(crate) position: i64,
     pub(crate) is_heading: bool,
@@ -50,8 +50,8 @@ pub(crate) struct MatchedNode {
 pub(crate) struct Siblings {
     /// Number of children of its parent, at most 64.
     pub(crate) n: usize,
-    pub(crate) before: Vec<NodeKey>,
-    pub(crate) after: Vec<NodeKey>,
+    pub(crate) before: Vec<NodeRowId>,
+    pub(crate) after: Vec<NodeRowId>,
 }
 
 /// Holds the fields of a typed memory that ranking reads.
@@ -59,7 +59,7 @@ pub(crate) struct Siblings {
 pub(crate) struct TypedRankingFields {
     /// How much it matters: 0 most.
     pub(crate) importance_rank: usize,
-    pub(crate) updated_at: Option<Millis>,
+    pub(crate) updated_at: Option<UnixMillis>,
 }
 
 impl TypedRankingFields {
@@ -74,7 +74,7 @@ impl TypedRankingFields {
         let rank = IMPORTANCES.iter().position(|it| Some(*it) == members.importance);
         TypedRankingFields {
             importance_rank: rank.unwrap_or(IMPORTANCES.len() / 2),
-            updated_at: members.updated_at.map(Millis),
+            updated_at: members.updated_at.map(UnixMillis),
         }
     }
 }
@@ -147,14 +147,14 @@ impl Reader {
         filter: &NodeFilter<'_>,
         age: MatchAgeOrder,
         n_max: usize,
-    ) -> Result<Option<Vec<NodeKey>>, StoreError> {
+    ) -> Result<Option<Vec<NodeRowId>>, StoreError> {
         const NODE: [&str; 2] = [having!("", "ASC"), having!("", "DESC")];
         const NODE_MEETING: [&str; 2] = [
             having!(meets_filter!("node_fts.rowid"), "ASC"),
             having!(meets_filter!("node_fts.rowid"), "DESC"),
         ];
         let at = usize::from(age == MatchAgeOrder::NewestFirst);
-        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
+        let read = |row: &Row<'_>| row.get(0).map(NodeRowId);
         self.matched((expression, n_max), filter, (NODE[at], NODE_MEETING[at]), read)
     }
 
@@ -165,10 +165,10 @@ impl Reader {
         expression: &str,
         filter: &NodeFilter<'_>,
         n_max: usize,
-    ) -> Result<Option<Vec<(NodeKey, f64)>>, StoreError> {
+    ) -> Result<Option<Vec<(NodeRowId, f64)>>, StoreError> {
         let read = |row: &Row<'_>| {
             let rank: f64 = row.get(1)?;
-            Ok((NodeKey(row.get(0)?), (-rank).max(0.0)))
+            Ok((NodeRowId(row.get(0)?), (-rank).max(0.0)))
         };
         let sql = (ranked!(""), ranked!(meets_filter!("node_fts.rowid")));
         self.matched((expression, n_max), filter, sql, read)
@@ -196,7 +196,7 @@ impl Reader {
     /// `words`.
     pub(crate) fn load_matches<T>(
         &self,
-        keys: &[NodeKey],
+        keys: &[NodeRowId],
         words: impl Fn(NodeTextStart<'_>) -> T,
     ) -> Result<Vec<(MatchedNode, T)>, StoreError> {
         const FOUND: &str = concat!(
@@ -220,8 +220,8 @@ impl Reader {
     /// Returns the beginning of the front matter of each node's file, where it has any.
     pub(crate) fn front_matter(
         &self,
-        keys: &[NodeKey],
-    ) -> Result<HashMap<NodeKey, String>, StoreError> {
+        keys: &[NodeRowId],
+    ) -> Result<HashMap<NodeRowId, String>, StoreError> {
         const FRONT_MATTER: &str = "
             SELECT n.key, substr(front.content, 1, ?2)
               FROM json_each(?1) AS wanted
@@ -232,7 +232,7 @@ impl Reader {
                     ORDER BY position LIMIT 1)
              WHERE front.node_type = 'preamble'";
         let params = params![list(keys), limit(FRONT_MATTER_CHARS)];
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?));
+        let read = |row: &Row<'_>| Ok((NodeRowId(row.get(0)?), row.get(1)?));
         let rows = self.all(FRONT_MATTER, params, read).doing("read front matter")?;
         Ok(rows.into_iter().collect())
     }
@@ -241,10 +241,10 @@ impl Reader {
     /// looked at.
     pub(crate) fn nodes_of_files_with(
         &self,
-        keys: &[NodeKey],
+        keys: &[NodeRowId],
         filter: &NodeFilter<'_>,
         n_max: usize,
-    ) -> Result<Vec<NodeKey>, StoreError> {
+    ) -> Result<Vec<NodeRowId>, StoreError> {
         const NODES: &str = concat!(
             "WITH RECURSIVE below (key) AS (
                  SELECT top.key
@@ -265,7 +265,7 @@ impl Reader {
         }
         let first = [list(keys), Value::Integer(limit(n_max))];
         let params = params_from_iter(first.into_iter().chain(filter.values()));
-        self.all(NODES, params, |row| row.get(0).map(NodeKey)).doing("read the nodes of files")
+        self.all(NODES, params, |row| row.get(0).map(NodeRowId)).doing("read the nodes of files")
     }
 
     /// Returns the text that follows each node: a heading's first child, another node's next
@@ -275,9 +275,9 @@ impl Reader {
     /// about the node before it.
     pub(crate) fn following_texts(
         &self,
-        keys: &[NodeKey],
+        keys: &[NodeRowId],
         node_type: Option<NodeType>,
-    ) -> Result<HashMap<NodeKey, MatchedNode>, StoreError> {
+    ) -> Result<HashMap<NodeRowId, MatchedNode>, StoreError> {
         const BEHIND: &str = concat!(
             "SELECT n.key, n.parent, 0, ",
             heat_columns!(),
@@ -301,7 +301,7 @@ impl Reader {
                AND before.fields IS NULL"
         );
         let params = params![list(keys), node_type.map(NodeType::as_str)];
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(6)?), read_found(row, 7)?));
+        let read = |row: &Row<'_>| Ok((NodeRowId(row.get(6)?), read_found(row, 7)?));
         let rows = self.all(BEHIND, params, read).doing("read following texts")?;
         Ok(rows.into_iter().collect())
     }
@@ -310,7 +310,7 @@ impl Reader {
     /// part of the index of siblings is read.
     pub(crate) fn siblings_around(
         &self,
-        parent: NodeKey,
+        parent: NodeRowId,
         positions: &[i64],
     ) -> Result<Vec<Siblings>, StoreError> {
         const FIRST: &str =
@@ -323,8 +323,8 @@ impl Reader {
             SELECT key FROM node
              WHERE parent = ?1 AND position > ?2
              ORDER BY position LIMIT ?3";
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get::<_, i64>(1)?));
-        let first: Vec<(NodeKey, i64)> =
+        let read = |row: &Row<'_>| Ok((NodeRowId(row.get(0)?), row.get::<_, i64>(1)?));
+        let first: Vec<(NodeRowId, i64)> =
             self.all(FIRST, params![parent.0, limit(SIBLINGS_MAX)], read).doing("read siblings")?;
         let n = first.len();
         let around = |position: &i64| {
@@ -338,7 +338,7 @@ impl Reader {
             }
             let beside = |sql: &'static str| {
                 let params = params![parent.0, position, limit(REACH)];
-                self.all(sql, params, |row| row.get(0).map(NodeKey)).doing("read siblings")
+                self.all(sql, params, |row| row.get(0).map(NodeRowId)).doing("read siblings")
             };
             Ok(Siblings { n, before: beside(BEFORE)?, after: beside(AFTER)? })
         };
@@ -362,8 +362,8 @@ fn read_found(row: &Row<'_>, tokens: usize) -> rusqlite::Result<MatchedNode> {
     Ok(MatchedNode {
         tokens: read_tokens(row, tokens)?,
         position: row.get(tokens + 1)?,
-        key: NodeKey(row.get(0)?),
-        parent: row.get::<_, Option<i64>>(1)?.map(NodeKey),
+        key: NodeRowId(row.get(0)?),
+        parent: row.get::<_, Option<i64>>(1)?.map(NodeRowId),
         is_heading: row.get(2)?,
         heat: heat_rows::read_heat(row, 3)?,
         memory: None,

@@ -12,21 +12,21 @@ pub(in crate::store) use open_conflicts::disputes_what_is_over;
 
 use super::typed_nodes::unreadable;
 use super::{Reader, limit, list};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::fields::{CanonicalFields, CanonicalFieldsError};
 use crate::model::heat::StoredHeat;
 use crate::model::tree::NodeType;
 use crate::model::validity::Validity;
 use crate::store::heat_rows::{self, heat_columns};
 use crate::store::links::name_in_file;
-use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
+use crate::store::{ErrorContext, NodeRowId, PreparedStatements, StoreError};
 
 /// A node of knowledge.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct KnowledgeRow {
-    pub(crate) key: NodeKey,
+    pub(crate) key: NodeRowId,
     pub(crate) id: String,
-    pub(crate) parent: Option<NodeKey>,
+    pub(crate) parent: Option<NodeRowId>,
     pub(crate) node_type: NodeType,
     /// The line that stands for it; that of what a file says begins with the path.
     pub(crate) label: String,
@@ -39,8 +39,8 @@ pub(crate) struct KnowledgeRow {
 /// An edge between two nodes that are there.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TypedEdge {
-    pub(crate) source: NodeKey,
-    pub(crate) target: NodeKey,
+    pub(crate) source: NodeRowId,
+    pub(crate) target: NodeRowId,
     pub(crate) link_type: String,
     pub(crate) strength: f64,
 }
@@ -61,8 +61,8 @@ impl KnowledgeRow {
     }
 
     /// Returns the time of a field.
-    pub(crate) fn time(&self, key: &str) -> Option<Millis> {
-        self.field(key)?.as_i64().map(Millis)
+    pub(crate) fn time(&self, key: &str) -> Option<UnixMillis> {
+        self.field(key)?.as_i64().map(UnixMillis)
     }
 
     /// Returns whether a field has a value.
@@ -77,7 +77,7 @@ impl KnowledgeRow {
 
     /// Returns whether a fact has ended at a time. One with an end to come holds until then, even
     /// if its replacement is known.
-    pub(crate) fn has_ended(&self, at: Millis) -> bool {
+    pub(crate) fn has_ended(&self, at: UnixMillis) -> bool {
         let held = self.validity();
         held.is_over(at) || self.has("superseded_by") && (held.to.is_none() || held.is_empty())
     }
@@ -110,7 +110,7 @@ macro_rules! knowledge {
 
 impl Reader {
     /// Returns the nodes of keys, in that order; keys without a node are passed over.
-    pub(crate) fn knowledge(&self, keys: &[NodeKey]) -> Result<Vec<KnowledgeRow>, StoreError> {
+    pub(crate) fn knowledge(&self, keys: &[NodeRowId]) -> Result<Vec<KnowledgeRow>, StoreError> {
         self.rows_of(keys, read_row)
     }
 
@@ -118,14 +118,14 @@ impl Reader {
     /// most of their fields.
     pub(crate) fn knowledge_unlinked(
         &self,
-        keys: &[NodeKey],
+        keys: &[NodeRowId],
     ) -> Result<Vec<KnowledgeRow>, StoreError> {
         self.rows_of(keys, read_unlinked)
     }
 
     fn rows_of(
         &self,
-        keys: &[NodeKey],
+        keys: &[NodeRowId],
         read: DecodeKnowledgeRowFn,
     ) -> Result<Vec<KnowledgeRow>, StoreError> {
         const ROWS: &str = knowledge!(
@@ -142,9 +142,9 @@ impl Reader {
     /// Returns the facts that episodes state, each with its episode, at most `n_max`.
     pub(crate) fn stated_facts(
         &self,
-        episodes: &[NodeKey],
+        episodes: &[NodeRowId],
         n_max: usize,
-    ) -> Result<Vec<(NodeKey, KnowledgeRow)>, StoreError> {
+    ) -> Result<Vec<(NodeRowId, KnowledgeRow)>, StoreError> {
         const ROWS: &str = knowledge!(
             ", edge.source
               FROM json_each(?1) AS wanted
@@ -153,9 +153,9 @@ impl Reader {
               LEFT JOIN heat AS h ON h.node = n.key
              LIMIT ?2"
         );
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get("source")?), read_unlinked(row)?));
+        let read = |row: &Row<'_>| Ok((NodeRowId(row.get("source")?), read_unlinked(row)?));
         let rows = self.all(ROWS, params![list(episodes), limit(n_max)], read);
-        let known = |(episode, fact): (NodeKey, KnowledgeRowResult)| match fact {
+        let known = |(episode, fact): (NodeRowId, KnowledgeRowResult)| match fact {
             Ok(fact) => Some(Ok((episode, fact?))),
             Err(error) => Some(Err(error)),
         };
@@ -178,22 +178,22 @@ impl Reader {
     /// left out.
     pub(crate) fn types_of(
         &self,
-        keys: &[NodeKey],
-    ) -> Result<Vec<(NodeKey, NodeType)>, StoreError> {
+        keys: &[NodeRowId],
+    ) -> Result<Vec<(NodeRowId, NodeType)>, StoreError> {
         const TYPES: &str = "
             SELECT node.key, node.node_type
               FROM json_each(?1) AS wanted
              CROSS JOIN node ON node.key = wanted.value";
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get::<_, String>(1)?));
+        let read = |row: &Row<'_>| Ok((NodeRowId(row.get(0)?), row.get::<_, String>(1)?));
         let rows = self.all(TYPES, [list(keys)], read).doing("read the types of nodes")?;
-        let known = |(key, name): (NodeKey, String)| Some((key, NodeType::parse(&name)?));
+        let known = |(key, name): (NodeRowId, String)| Some((key, NodeType::parse(&name)?));
         Ok(rows.into_iter().filter_map(known).collect())
     }
 
     /// Returns the facts below clusters, eldest first, at most `n_max`.
     pub(crate) fn facts_below(
         &self,
-        clusters: &[NodeKey],
+        clusters: &[NodeRowId],
         n_max: usize,
     ) -> Result<Vec<KnowledgeRow>, StoreError> {
         const ROWS: &str = knowledge!(
@@ -213,7 +213,7 @@ impl Reader {
     /// Returns the typed edges that begin at those nodes, at most `n_max`.
     pub(crate) fn typed_edges_from(
         &self,
-        keys: &[NodeKey],
+        keys: &[NodeRowId],
         n_max: usize,
     ) -> Result<Vec<TypedEdge>, StoreError> {
         const EDGES: &str = "
@@ -228,7 +228,7 @@ impl Reader {
     /// Returns the typed edges that lead to those nodes, at most `n_max`.
     pub(crate) fn typed_edges_to(
         &self,
-        keys: &[NodeKey],
+        keys: &[NodeRowId],
         n_max: usize,
     ) -> Result<Vec<TypedEdge>, StoreError> {
         const EDGES: &str = "
@@ -244,9 +244,9 @@ impl Reader {
     /// at most `n_max` edges.
     pub(crate) fn strengths_to(
         &self,
-        keys: &[NodeKey],
+        keys: &[NodeRowId],
         n_max: usize,
-    ) -> Result<Vec<(NodeKey, String, f64)>, StoreError> {
+    ) -> Result<Vec<(NodeRowId, String, f64)>, StoreError> {
         const SUMS: &str = "
             SELECT key, type, sum(strength)
               FROM (SELECT target.key, edge.type, edge.strength
@@ -255,7 +255,7 @@ impl Reader {
                      CROSS JOIN typed_edge AS edge ON edge.target = target.id
                      LIMIT ?2)
              GROUP BY key, type";
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?, row.get(2)?));
+        let read = |row: &Row<'_>| Ok((NodeRowId(row.get(0)?), row.get(1)?, row.get(2)?));
         self.all(SUMS, params![list(keys), limit(n_max)], read).doing("read typed edges")
     }
 
@@ -263,7 +263,7 @@ impl Reader {
     /// more than `same_max` lead to a node.
     pub(crate) fn typed_edges_to_few(
         &self,
-        keys: &[NodeKey],
+        keys: &[NodeRowId],
         same_max: usize,
         n_max: usize,
     ) -> Result<Vec<TypedEdge>, StoreError> {
@@ -298,7 +298,7 @@ impl Reader {
         node_type: NodeType,
         (key, value): (&str, &str),
         n_max: usize,
-    ) -> Result<Vec<NodeKey>, StoreError> {
+    ) -> Result<Vec<NodeRowId>, StoreError> {
         const NODES: &str = "
             SELECT facet.node
               FROM facet
@@ -311,7 +311,7 @@ impl Reader {
              ORDER BY facet.node DESC
              LIMIT ?4";
         let params = params![node_type.as_str(), key, value, limit(n_max)];
-        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
+        let read = |row: &Row<'_>| row.get(0).map(NodeRowId);
         self.all(NODES, params, read).doing("look up knowledge")
     }
 
@@ -320,7 +320,7 @@ impl Reader {
         &self,
         topic: Option<&str>,
         n_max: usize,
-    ) -> Result<Vec<NodeKey>, StoreError> {
+    ) -> Result<Vec<NodeRowId>, StoreError> {
         const PENDING: &str = "
             SELECT pending.node
               FROM facet AS pending
@@ -331,15 +331,15 @@ impl Reader {
                      WHERE topic.node = pending.node AND topic.key = 'topic') IS ?1
              ORDER BY pending.node
              LIMIT ?2";
-        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
+        let read = |row: &Row<'_>| row.get(0).map(NodeRowId);
         self.all(PENDING, params![topic, limit(n_max)], read).doing("list pending episodes")
     }
 
     /// Returns the eldest episode that is not processed, of any topic.
-    pub(crate) fn first_pending(&self) -> Result<Option<NodeKey>, StoreError> {
+    pub(crate) fn first_pending(&self) -> Result<Option<NodeRowId>, StoreError> {
         const FIRST: &str = "
             SELECT node FROM facet WHERE key = 'pending' AND value = 1 ORDER BY node LIMIT 1";
-        self.conn.find(FIRST, [], |row| row.get(0).map(NodeKey), "list pending episodes")
+        self.conn.find(FIRST, [], |row| row.get(0).map(NodeRowId), "list pending episodes")
     }
 
     /// Returns the hashes of names that several concepts have, at most `n_max`.
@@ -385,8 +385,8 @@ impl Reader {
 
 fn read_edge(row: &Row<'_>) -> rusqlite::Result<TypedEdge> {
     Ok(TypedEdge {
-        source: NodeKey(row.get(0)?),
-        target: NodeKey(row.get(1)?),
+        source: NodeRowId(row.get(0)?),
+        target: NodeRowId(row.get(1)?),
         link_type: row.get(2)?,
         strength: row.get(3)?,
     })
@@ -417,9 +417,9 @@ fn read_with(
         Err(error) => return Ok(Err(unreadable(&id, &error))),
     };
     Ok(Ok(Some(KnowledgeRow {
-        key: NodeKey(row.get(0)?),
+        key: NodeRowId(row.get(0)?),
         id,
-        parent: row.get::<_, Option<i64>>(2)?.map(NodeKey),
+        parent: row.get::<_, Option<i64>>(2)?.map(NodeRowId),
         node_type,
         label: row.get(4)?,
         content: row.get(5)?,

@@ -6,7 +6,7 @@
 use rusqlite::{Params, Row, params};
 
 use super::{ArchivedVisibility, Reader, limit, unless_archived, unsigned};
-use crate::store::{ErrorContext, NodeKey, StoreError};
+use crate::store::{ErrorContext, NodeRowId, StoreError};
 
 /// Size of a part of the tree, counted up to a bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(crate) enum SiblingRangeAfterPage {
     /// None: the page was complete.
     Nothing,
     /// The children of a node after a position.
-    Children(NodeKey, i64),
+    Children(NodeRowId, i64),
     /// The roots after the first so many.
     Roots(usize),
 }
@@ -35,7 +35,7 @@ impl Reader {
     /// It counts at most `n_max` nodes.
     pub(crate) fn subtree_size(
         &self,
-        tops: &[NodeKey],
+        tops: &[NodeRowId],
         rest: SiblingRangeAfterPage,
         archived: ArchivedVisibility,
         n_max: u32,
@@ -78,7 +78,7 @@ struct SizeCounter<'r> {
 }
 
 impl SizeCounter<'_> {
-    fn below(&mut self, top: NodeKey) -> Result<(), StoreError> {
+    fn below(&mut self, top: NodeRowId) -> Result<(), StoreError> {
         let mut open = vec![top];
         while let Some(key) = open.pop() {
             open.extend(
@@ -89,7 +89,7 @@ impl SizeCounter<'_> {
     }
 
     /// Counts siblings, and returns those that have children.
-    fn parents(&mut self, of: SiblingRangeAfterPage) -> Result<Vec<NodeKey>, StoreError> {
+    fn parents(&mut self, of: SiblingRangeAfterPage) -> Result<Vec<NodeRowId>, StoreError> {
         const CHILDREN: &str = counted!(concat!(
             "
               FROM node AS n
@@ -129,12 +129,12 @@ impl SizeCounter<'_> {
         }
     }
 
-    fn count(&mut self, sql: &'static str, of: impl Params) -> Result<Vec<NodeKey>, StoreError> {
+    fn count(&mut self, sql: &'static str, of: impl Params) -> Result<Vec<NodeRowId>, StoreError> {
         let read = |row: &Row<'_>| {
             self.tokens = self.tokens.saturating_add(unsigned(row, 1)?);
-            Ok((NodeKey(row.get(0)?), row.get(2)?))
+            Ok((NodeRowId(row.get(0)?), row.get(2)?))
         };
-        let siblings: Vec<(NodeKey, bool)> =
+        let siblings: Vec<(NodeRowId, bool)> =
             self.reader.all(sql, of, read).doing("measure a part of the tree")?;
         self.n_left = self.n_left.saturating_sub(siblings.len());
         self.n += siblings.len() as u32;

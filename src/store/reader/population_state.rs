@@ -3,7 +3,7 @@
 use rusqlite::params;
 
 use super::Reader;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::store::work_leases::{COMPILE_LEASE, LEASE_MS, RESCAN_LEASE};
 use crate::store::{PreparedStatements, StoreError};
 
@@ -20,7 +20,7 @@ pub(crate) enum PopulationState {
 
 impl Reader {
     /// Returns whether the memory has a node, or a process is about to add the first ones.
-    pub(crate) fn filling(&self, now: Millis) -> Result<PopulationState, StoreError> {
+    pub(crate) fn filling(&self, now: UnixMillis) -> Result<PopulationState, StoreError> {
         // A compile adds its root in the snapshot that adds the nodes.
         const FILLING: &str = "
             SELECT CASE

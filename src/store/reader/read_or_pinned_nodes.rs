@@ -5,13 +5,13 @@ use rusqlite::{Row, params};
 use super::{NodeSummary, Reader, limit};
 use crate::model::heat::StoredHeat;
 use crate::store::heat_rows::{self, heat_columns};
-use crate::store::{ErrorContext, NodeKey, StoreError, links};
+use crate::store::{ErrorContext, NodeRowId, StoreError, links};
 
 /// A node that was read or pinned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct UsedNodeWithHeat {
-    pub(crate) key: NodeKey,
-    pub(crate) parent: Option<NodeKey>,
+    pub(crate) key: NodeRowId,
+    pub(crate) parent: Option<NodeRowId>,
     pub(crate) is_heading: bool,
     pub(crate) heat: StoredHeat,
 }
@@ -33,8 +33,8 @@ impl Reader {
              WHERE h.pinned = 1 OR h.accessed_at IS NOT NULL";
         let read = |row: &Row<'_>| {
             Ok(UsedNodeWithHeat {
-                key: NodeKey(row.get(0)?),
-                parent: row.get::<_, Option<i64>>(1)?.map(NodeKey),
+                key: NodeRowId(row.get(0)?),
+                parent: row.get::<_, Option<i64>>(1)?.map(NodeRowId),
                 is_heading: row.get(2)?,
                 heat: heat_rows::read_heat(row, 3)?,
             })

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::{Row, params};
 
 use super::{NodeSummary, Reader, list};
-use crate::model::clock::Millis;
-use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
+use crate::model::clock::UnixMillis;
+use crate::store::{ErrorContext, NodeRowId, PreparedStatements, StoreError};
 
 const DELETED: &str = "deleted";
 const MERGED: &str = "merged";
@@ -20,9 +20,9 @@ pub(crate) const LEFT_OUT_REASONS: [&str; 4] = ["archived", DELETED, MERGED, SUP
 
 /// A node with the reason why it, or a fact that it states, is left out.
 struct LeftOutNode {
-    key: NodeKey,
+    key: NodeRowId,
     /// The node itself, or the fact.
-    node: NodeKey,
+    node: NodeRowId,
     reason: Option<&'static str>,
 }
 
@@ -33,10 +33,10 @@ impl Reader {
     pub(crate) fn mark_left_out<'n>(
         &self,
         nodes: impl IntoIterator<Item = &'n mut NodeSummary>,
-        at: Millis,
+        at: UnixMillis,
     ) -> Result<(), StoreError> {
         let mut nodes: Vec<&mut NodeSummary> = nodes.into_iter().collect();
-        let keys: Vec<NodeKey> = nodes.iter().map(|it| it.key).collect();
+        let keys: Vec<NodeRowId> = nodes.iter().map(|it| it.key).collect();
         let reasons = reasons_by_node(&self.left_out_among(&keys, at)?);
         for node in &mut nodes {
             node.left_out_as = reasons.get(&node.key).copied();
@@ -48,9 +48,9 @@ impl Reader {
     /// that replaced it or its facts one after another, and the episodes that state these.
     pub(crate) fn replacements_among(
         &self,
-        nodes: &[NodeKey],
-        at: Millis,
-    ) -> Result<Vec<(NodeKey, NodeKey)>, StoreError> {
+        nodes: &[NodeRowId],
+        at: UnixMillis,
+    ) -> Result<Vec<(NodeRowId, NodeRowId)>, StoreError> {
         const CHAINS: &str = "
             WITH RECURSIVE chain (start, key, id, node_type) AS (
                 SELECT node.key, node.key, node.id, node.node_type
@@ -83,18 +83,19 @@ impl Reader {
             reasons.get(&it.key).is_some_and(|it| [MERGED, SUPERSEDED].contains(it))
         };
         let replaced: Vec<&LeftOutNode> = left_out.iter().filter(is_replaced).collect();
-        let starts: Vec<NodeKey> = replaced.iter().map(|it| it.node).collect();
+        let starts: Vec<NodeRowId> = replaced.iter().map(|it| it.node).collect();
         if starts.is_empty() {
             return Ok(Vec::new());
         }
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), NodeKey(row.get(1)?)));
-        let chains: Vec<(NodeKey, NodeKey)> =
+        let read = |row: &Row<'_>| Ok((NodeRowId(row.get(0)?), NodeRowId(row.get(1)?)));
+        let chains: Vec<(NodeRowId, NodeRowId)> =
             self.all(CHAINS, [list(&starts)], read).doing("look for replacements")?;
-        let pairs = |it: &LeftOutNode| -> Vec<(NodeKey, NodeKey)> {
+        let pairs = |it: &LeftOutNode| -> Vec<(NodeRowId, NodeRowId)> {
             let by = chains.iter().filter(|(start, by)| *start == it.node && *by != it.key);
             by.map(|(_, by)| (it.key, *by)).collect()
         };
-        let pairs: BTreeSet<(NodeKey, NodeKey)> = replaced.into_iter().flat_map(pairs).collect();
+        let pairs: BTreeSet<(NodeRowId, NodeRowId)> =
+            replaced.into_iter().flat_map(pairs).collect();
         Ok(pairs.into_iter().collect())
     }
 
@@ -102,8 +103,8 @@ impl Reader {
     /// why they are at a time.
     fn left_out_among(
         &self,
-        nodes: &[NodeKey],
-        at: Millis,
+        nodes: &[NodeRowId],
+        at: UnixMillis,
     ) -> Result<Vec<LeftOutNode>, StoreError> {
         // Most nodes are passed over by their facets, without a look at their rows. A fact holds
         // until its time ends, even if its replacement is known.
@@ -160,7 +161,7 @@ impl Reader {
         let read = |row: &Row<'_>| {
             let number = usize::from(row.get::<_, u8>(2)?);
             let reason = number.checked_sub(1).and_then(|it| LEFT_OUT_REASONS.get(it)).copied();
-            Ok(LeftOutNode { key: NodeKey(row.get(0)?), node: NodeKey(row.get(1)?), reason })
+            Ok(LeftOutNode { key: NodeRowId(row.get(0)?), node: NodeRowId(row.get(1)?), reason })
         };
         self.all(LEFT_OUT, params![list(nodes), at.0], read).doing("read why nodes are left out")
     }
@@ -178,18 +179,18 @@ impl Reader {
 
 /// Returns the reason of each node that is left out: its own, else that of all facts it states,
 /// of which `superseded` comes before `deleted`.
-fn reasons_by_node(found: &[LeftOutNode]) -> BTreeMap<NodeKey, &'static str> {
+fn reasons_by_node(found: &[LeftOutNode]) -> BTreeMap<NodeRowId, &'static str> {
     let (own, stated): (Vec<&LeftOutNode>, Vec<&LeftOutNode>) =
         found.iter().partition(|it| it.node == it.key);
     let stale_as = |it: &LeftOutNode| it.reason.filter(|it| [DELETED, SUPERSEDED].contains(it));
-    let standing: BTreeSet<NodeKey> =
+    let standing: BTreeSet<NodeRowId> =
         stated.iter().filter(|it| stale_as(it).is_none()).map(|it| it.key).collect();
     let stale = stated.iter().filter(|it| !standing.contains(&it.key));
-    let mut stale: Vec<(NodeKey, &str)> =
+    let mut stale: Vec<(NodeRowId, &str)> =
         stale.filter_map(|it| Some((it.key, stale_as(it)?))).collect();
     // The last reason of a node counts.
     stale.sort_unstable();
-    let mut reasons: BTreeMap<NodeKey, &str> = stale.into_iter().collect();
+    let mut reasons: BTreeMap<NodeRowId, &str> = stale.into_iter().collect();
     reasons.extend(own.iter().filter_map(|it| Some((it.key, it.reason?))));
     reasons
 }

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Row};
 
 use super::{Reader, unsigned};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::heat::HeatThresholds;
 use crate::store::{ErrorContext, StoreError, heat_rows};
 
@@ -50,7 +50,7 @@ pub(crate) struct HeadSnapshot {
     pub(crate) id: i64,
     pub(crate) cursor_hash: String,
     pub(crate) message: String,
-    pub(crate) created_at: Millis,
+    pub(crate) created_at: UnixMillis,
 }
 
 /// The distribution of temperatures.
@@ -81,7 +81,11 @@ pub(crate) struct FileSummary {
 impl Reader {
     /// Returns the statistics of the memory, all of one state. Sums that are known are not counted
     /// again; the temperatures of a large memory may be a minute old.
-    pub(crate) fn stats(&self, lines: HeatThresholds, now: Millis) -> Result<Stats, StoreError> {
+    pub(crate) fn stats(
+        &self,
+        lines: HeatThresholds,
+        now: UnixMillis,
+    ) -> Result<Stats, StoreError> {
         self.at_one_state(|reader| {
             let counters = reader.change_counters()?;
             let nodes = reader.node_sums(&counters)?;
@@ -153,7 +157,7 @@ impl Reader {
                 id: row.get(0)?,
                 cursor_hash: row.get(1)?,
                 message: row.get(2)?,
-                created_at: Millis(row.get(3)?),
+                created_at: UnixMillis(row.get(3)?),
             })
         };
         self.conn.query_row(HEAD, [], read).optional().doing("read HEAD")

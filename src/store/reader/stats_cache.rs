@@ -15,7 +15,7 @@ use rusqlite::{OptionalExtension, Row};
 use super::browse_sum_cache::BrowseCache;
 use super::stats::TemperatureStats;
 use super::{MemoryChangeCounters, Reader, unsigned};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::heat::HeatThresholds;
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
@@ -42,7 +42,7 @@ struct CachedTotals {
     references: Option<(ReferenceCacheKey, ReferenceSums)>,
     /// The number of snapshots, by the newest and the oldest.
     snapshots: Option<((i64, i64), u64)>,
-    temperatures: Option<(MemoryChangeCounters, Millis, TemperatureStats)>,
+    temperatures: Option<(MemoryChangeCounters, UnixMillis, TemperatureStats)>,
 }
 
 /// Sums over the nodes at a snapshot.
@@ -269,7 +269,7 @@ impl Reader {
         counters: &MemoryChangeCounters,
         n_nodes: u64,
         lines: HeatThresholds,
-        now: Millis,
+        now: UnixMillis,
     ) -> Result<TemperatureStats, StoreError> {
         if let Some((known, at, temperatures)) = self.sums.known().temperatures
             && temperatures.lines == lines

@@ -5,7 +5,7 @@
 use rusqlite::{Params, Row, params};
 
 use super::{Reader, limit, unsigned};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::heat::StoredHeat;
 use crate::store::heat_rows::{self, heat_columns};
 use crate::store::record::{read_id, read_type};
@@ -55,7 +55,7 @@ pub(crate) struct SnapshotRow {
     pub(crate) parent: Option<i64>,
     pub(crate) message: String,
     pub(crate) compile_root: String,
-    pub(crate) created_at: Millis,
+    pub(crate) created_at: UnixMillis,
     pub(crate) is_head: bool,
 }
 
@@ -254,7 +254,7 @@ impl Reader {
                 parent: row.get(1)?,
                 message: row.get(2)?,
                 compile_root: row.get(3)?,
-                created_at: Millis(row.get(4)?),
+                created_at: UnixMillis(row.get(4)?),
                 is_head: row.get(5)?,
             })
         };

@@ -4,14 +4,14 @@ use expect_test::expect;
 
 use super::database_builder_testing::TestDatabaseBuilder;
 use super::*;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::file_stat::FileStat;
 use crate::store::{IfMissing, Writer};
 
 const LOOK: FileStat = FileStat { size: 1, mtime: 1 };
 
 fn add_file(writer: &Writer, path: &str) {
-    let added: Result<_, StoreError> = writer.write("test", "", Millis(0), |batch| {
+    let added: Result<_, StoreError> = writer.write("test", "", UnixMillis(0), |batch| {
         let root = batch.root("/notes")?;
         batch.add_file(root, path, LOOK)
     });
@@ -155,7 +155,7 @@ fn of_a_text_the_first_400_characters_are_weighed_whatever_their_bytes() {
         sketch.file("a.md");
         sketch.node(0, "text", &letter.repeat(n_letters));
         let found =
-            sketch.done().load_matches(&[NodeKey(1)], |it| it.beginning.chars().count()).unwrap();
+            sketch.done().load_matches(&[NodeRowId(1)], |it| it.beginning.chars().count()).unwrap();
         assert_eq!(found[0].1, n_letters.min(400), "{letter} × {n_letters}");
     }
 }

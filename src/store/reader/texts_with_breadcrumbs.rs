@@ -6,7 +6,7 @@ use rusqlite::Row;
 
 use super::{Reader, list};
 use crate::model::breadcrumb::{SEPARATOR, child_breadcrumb, to_title};
-use crate::store::{ErrorContext, NodeKey, StoreError};
+use crate::store::{ErrorContext, NodeRowId, StoreError};
 use crate::text;
 
 /// Most ancestors of a node that are read; no document nests deeper.
@@ -24,8 +24,8 @@ impl Reader {
     /// Returns the texts of nodes with their breadcrumbs.
     pub(crate) fn texts(
         &self,
-        keys: &[NodeKey],
-    ) -> Result<HashMap<NodeKey, TextWithBreadcrumb>, StoreError> {
+        keys: &[NodeRowId],
+    ) -> Result<HashMap<NodeRowId, TextWithBreadcrumb>, StoreError> {
         const TEXTS: &str = "
             SELECT n.key, n.trail, n.content, n.file IS NOT NULL
               FROM json_each(?1) AS wanted
@@ -33,9 +33,9 @@ impl Reader {
         let (mut stems, mut ambiguous) = (HashMap::new(), Vec::new());
         let read = |row: &Row<'_>| {
             let text = TextWithBreadcrumb { breadcrumb: row.get(1)?, content: row.get(2)? };
-            Ok((NodeKey(row.get(0)?), text, row.get(3)?))
+            Ok((NodeRowId(row.get(0)?), text, row.get(3)?))
         };
-        let rows: Vec<(NodeKey, TextWithBreadcrumb, bool)> =
+        let rows: Vec<(NodeRowId, TextWithBreadcrumb, bool)> =
             self.all(TEXTS, [list(keys)], read).doing("read texts and breadcrumbs")?;
         let mut texts = HashMap::with_capacity(rows.len());
         for (key, text, has_file) in rows {
@@ -61,8 +61,8 @@ impl Reader {
     /// it.
     fn titles_with_separators(
         &self,
-        of: &[NodeKey],
-    ) -> Result<Vec<(NodeKey, Vec<String>)>, StoreError> {
+        of: &[NodeRowId],
+    ) -> Result<Vec<(NodeRowId, Vec<String>)>, StoreError> {
         const LABELS_ABOVE: &str = "
             WITH RECURSIVE above (node, key, distance) AS (
                 SELECT n.key, n.parent, 1
@@ -82,9 +82,9 @@ impl Reader {
         if of.is_empty() {
             return Ok(Vec::new());
         }
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?));
+        let read = |row: &Row<'_>| Ok((NodeRowId(row.get(0)?), row.get(1)?));
         let params = rusqlite::params![list(of), ANCESTORS_MAX];
-        let rows: Vec<(NodeKey, String)> =
+        let rows: Vec<(NodeRowId, String)> =
             self.all(LABELS_ABOVE, params, read).doing("read the titles above nodes")?;
         let of_nodes = rows.chunk_by(|a, b| a.0 == b.0);
         let told_apart = of_nodes.filter_map(|rows| {

@@ -11,7 +11,7 @@ use rusqlite::{Row, params};
 use super::{Reader, limit, list};
 use crate::model::fields::{CanonicalFields, CanonicalFieldsError};
 use crate::model::tree::NodeType;
-use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
+use crate::store::{ErrorContext, NodeRowId, PreparedStatements, StoreError};
 
 /// Holds a value by which typed nodes are looked up.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,7 +50,7 @@ pub(crate) struct AccessStats {
 /// Holds a typed node with its text, fields and reads.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TypedNode {
-    pub(crate) key: NodeKey,
+    pub(crate) key: NodeRowId,
     /// The anchor.
     pub(crate) id: String,
     pub(crate) node_type: NodeType,
@@ -105,7 +105,7 @@ impl Reader {
     /// # Errors
     ///
     /// The fields of one of them cannot be read: a list without it would not say so.
-    pub(crate) fn typed_nodes(&self, keys: &[NodeKey]) -> Result<Vec<TypedNode>, StoreError> {
+    pub(crate) fn typed_nodes(&self, keys: &[NodeRowId]) -> Result<Vec<TypedNode>, StoreError> {
         const NODES: &str = "
             SELECT node.key, node.id, node.node_type, node.content, node.fields,
                    heat.accessed_at, heat.access_count
@@ -123,7 +123,7 @@ impl Reader {
                 Err(error) => return Ok(Err(unreadable(&id, &error))),
             };
             Ok(Ok(Some(TypedNode {
-                key: NodeKey(row.get(0)?),
+                key: NodeRowId(row.get(0)?),
                 id,
                 node_type,
                 content: row.get(3)?,
@@ -136,8 +136,8 @@ impl Reader {
     }
 
     /// Returns the nodes that meet every condition, in the order of their keys; none for none.
-    pub(crate) fn nodes_with(&self, filters: &[FieldFilter]) -> Result<Vec<NodeKey>, StoreError> {
-        let mut found: Option<Vec<NodeKey>> = None;
+    pub(crate) fn nodes_with(&self, filters: &[FieldFilter]) -> Result<Vec<NodeRowId>, StoreError> {
+        let mut found: Option<Vec<NodeRowId>> = None;
         for filter in filters {
             let with = self.first_nodes_of(filter, usize::MAX)?;
             found = Some(match found {
@@ -157,7 +157,7 @@ impl Reader {
         filters: &[FieldFilter],
         types: &[NodeType],
         is_archived: bool,
-    ) -> Result<Vec<NodeKey>, StoreError> {
+    ) -> Result<Vec<NodeRowId>, StoreError> {
         const FEW: usize = 500;
         let mut filters = filters.to_vec();
         if is_archived {
@@ -209,7 +209,7 @@ impl Reader {
         of_type: NodeType,
         from: i64,
         n_max: usize,
-    ) -> Result<Option<Vec<(NodeKey, i64)>>, StoreError> {
+    ) -> Result<Option<Vec<(NodeRowId, i64)>>, StoreError> {
         const EQUAL_MAX: usize = 64;
         const GREATEST: &str = "
             SELECT facet.node, facet.value
@@ -224,7 +224,7 @@ impl Reader {
              ORDER BY facet.value DESC
              LIMIT ?4";
         let params = params![key, of_type.as_str(), from, limit(n_max + EQUAL_MAX)];
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get::<_, i64>(1)?));
+        let read = |row: &Row<'_>| Ok((NodeRowId(row.get(0)?), row.get::<_, i64>(1)?));
         let mut found = self.all(GREATEST, params, read).doing("read the greatest facets")?;
         if found.len() <= n_max {
             return Ok(Some(found));
@@ -244,11 +244,11 @@ impl Reader {
         &self,
         filter: &FieldFilter,
         n_max: usize,
-    ) -> Result<Vec<NodeKey>, StoreError> {
+    ) -> Result<Vec<NodeRowId>, StoreError> {
         const NODES: &str = "
             SELECT node FROM facet WHERE key = ?1 AND value = ?2 ORDER BY node LIMIT ?3";
         let n_max = limit(n_max);
-        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
+        let read = |row: &Row<'_>| row.get(0).map(NodeRowId);
         let nodes = match &filter.value {
             FilterValue::Integer(it) => self.all(NODES, params![filter.key, it, n_max], read),
             FilterValue::Text(it) => self.all(NODES, params![filter.key, it, n_max], read),
@@ -257,7 +257,11 @@ impl Reader {
     }
 
     /// Keeps those nodes that meet one of some conditions, which have one key.
-    fn having(&self, nodes: Vec<NodeKey>, any: &[FieldFilter]) -> Result<Vec<NodeKey>, StoreError> {
+    fn having(
+        &self,
+        nodes: Vec<NodeRowId>,
+        any: &[FieldFilter],
+    ) -> Result<Vec<NodeRowId>, StoreError> {
         const HAVING: &str = "
             SELECT wanted.value
               FROM json_each(?1) AS wanted
@@ -275,16 +279,16 @@ impl Reader {
         let Some(FieldFilter { key, .. }) = any.first() else { return Ok(Vec::new()) };
         let values: serde_json::Value = any.iter().map(value).collect();
         let params = params![list(&nodes), key, values.to_string()];
-        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
+        let read = |row: &Row<'_>| row.get(0).map(NodeRowId);
         self.all(HAVING, params, read).doing("look up facets")
     }
 
     /// Returns those nodes, in that order, whose text has every word; words are in lower case.
     pub(crate) fn nodes_saying(
         &self,
-        keys: &[NodeKey],
+        keys: &[NodeRowId],
         words: &[String],
-    ) -> Result<Vec<NodeKey>, StoreError> {
+    ) -> Result<Vec<NodeRowId>, StoreError> {
         const TEXTS: &str = "
             SELECT node.key, node.content
               FROM json_each(?1) AS wanted
@@ -293,7 +297,7 @@ impl Reader {
         let read = |row: &Row<'_>| {
             let text = row.get_ref(1)?.as_str()?.to_lowercase();
             let has_all_words = words.iter().all(|it| text.contains(it));
-            Ok(if has_all_words { Some(NodeKey(row.get(0)?)) } else { None })
+            Ok(if has_all_words { Some(NodeRowId(row.get(0)?)) } else { None })
         };
         let rows = self.all(TEXTS, [list(keys)], read).doing("search typed nodes")?;
         Ok(rows.into_iter().flatten().collect())
@@ -315,9 +319,9 @@ impl Reader {
     pub(crate) fn facet_values(
         &self,
         key: &'static str,
-    ) -> Result<Vec<(NodeKey, FilterValue)>, StoreError> {
+    ) -> Result<Vec<(NodeRowId, FilterValue)>, StoreError> {
         const VALUES: &str = "SELECT node, value FROM facet WHERE key = ?1 ORDER BY value, node";
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), read_value(row, 1)?));
+        let read = |row: &Row<'_>| Ok((NodeRowId(row.get(0)?), read_value(row, 1)?));
         self.all(VALUES, [key], read).doing("read facets")
     }
 
@@ -325,14 +329,14 @@ impl Reader {
     pub(crate) fn facet_values_of(
         &self,
         key: &'static str,
-        nodes: &[NodeKey],
-    ) -> Result<HashMap<NodeKey, FilterValue>, StoreError> {
+        nodes: &[NodeRowId],
+    ) -> Result<HashMap<NodeRowId, FilterValue>, StoreError> {
         const VALUES: &str = "
             SELECT facet.node, facet.value
               FROM json_each(?2) AS wanted
              CROSS JOIN facet ON facet.node = wanted.value
              WHERE facet.key = ?1";
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), read_value(row, 1)?));
+        let read = |row: &Row<'_>| Ok((NodeRowId(row.get(0)?), read_value(row, 1)?));
         let rows = self.all(VALUES, params![key, list(nodes)], read).doing("read facets")?;
         Ok(rows.into_iter().collect())
     }
@@ -362,14 +366,14 @@ impl Reader {
     /// Returns what is noted of the reads of those nodes.
     pub(crate) fn access_counts(
         &self,
-        nodes: &[NodeKey],
-    ) -> Result<HashMap<NodeKey, AccessStats>, StoreError> {
+        nodes: &[NodeRowId],
+    ) -> Result<HashMap<NodeRowId, AccessStats>, StoreError> {
         const ACCESS: &str = "
             SELECT heat.node, heat.accessed_at, heat.access_count
               FROM json_each(?1) AS wanted
              CROSS JOIN heat ON heat.node = wanted.value
              WHERE heat.accessed_at IS NOT NULL";
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), read_access(row, 1)?));
+        let read = |row: &Row<'_>| Ok((NodeRowId(row.get(0)?), read_access(row, 1)?));
         let rows = self.all(ACCESS, [list(nodes)], read).doing("read access counts")?;
         Ok(rows.into_iter().collect())
     }
@@ -382,9 +386,9 @@ fn names(types: &[NodeType]) -> String {
 }
 
 /// Returns what is in both lists, which are sorted.
-fn intersect(a: &[NodeKey], b: &[NodeKey]) -> Vec<NodeKey> {
+fn intersect(a: &[NodeRowId], b: &[NodeRowId]) -> Vec<NodeRowId> {
     let mut rest = b.iter().peekable();
-    let is_in_b = |it: &&NodeKey| {
+    let is_in_b = |it: &&NodeRowId| {
         while rest.next_if(|other| other < it).is_some() {}
         rest.peek() == Some(it)
     };

@@ -5,7 +5,7 @@ use rusqlite::{Row, params, params_from_iter};
 
 use super::filter::{NodeFilter, changed_at, meets_filter};
 use super::{Reader, limit, list};
-use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
+use crate::store::{ErrorContext, NodeRowId, PreparedStatements, StoreError};
 
 /// Characters of a text that its vector is made of.
 const TEXT_CHARS: i64 = 2_000;
@@ -13,7 +13,7 @@ const TEXT_CHARS: i64 = 2_000;
 /// A text without a vector, as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TextWithoutVector {
-    pub(crate) node: NodeKey,
+    pub(crate) node: NodeRowId,
     pub(crate) content_hash: String,
     /// Where it stands.
     pub(crate) breadcrumb: String,
@@ -26,14 +26,14 @@ impl Reader {
     pub(crate) fn scan_vectors(
         &self,
         model: i64,
-        mut see: impl FnMut(NodeKey, &[u8]),
+        mut see: impl FnMut(NodeRowId, &[u8]),
     ) -> Result<(), StoreError> {
         const VECTORS: &str = "SELECT node, data FROM vector WHERE model = ?1";
         let doing = "read vectors";
         let mut query = self.conn.prepared(VECTORS, doing)?;
         let mut rows = query.query([model]).doing(doing)?;
         while let Some(row) = rows.next().doing(doing)? {
-            let node = NodeKey(row.get(0).doing(doing)?);
+            let node = NodeRowId(row.get(0).doing(doing)?);
             let data = row.get_ref(1).doing(doing)?;
             see(node, data.as_blob().unwrap_or_default());
         }
@@ -44,7 +44,7 @@ impl Reader {
     pub(crate) fn bare_texts(
         &self,
         model: i64,
-        from: NodeKey,
+        from: NodeRowId,
         n_max: usize,
     ) -> Result<Vec<TextWithoutVector>, StoreError> {
         const BARE: &str = "
@@ -57,7 +57,7 @@ impl Reader {
              LIMIT ?3";
         let read = |row: &Row<'_>| {
             Ok(TextWithoutVector {
-                node: NodeKey(row.get(0)?),
+                node: NodeRowId(row.get(0)?),
                 content_hash: row.get(1)?,
                 breadcrumb: row.get(2)?,
                 content: row.get(3)?,
@@ -70,9 +70,9 @@ impl Reader {
     /// Returns those of some nodes that meet a filter, in their order.
     pub(crate) fn meeting(
         &self,
-        keys: &[NodeKey],
+        keys: &[NodeRowId],
         filter: &NodeFilter<'_>,
-    ) -> Result<Vec<NodeKey>, StoreError> {
+    ) -> Result<Vec<NodeRowId>, StoreError> {
         const MEETING: &str = concat!(
             "SELECT near.value FROM json_each(?1) AS near WHERE ?2 = 0",
             meets_filter!("near.value"),
@@ -83,7 +83,7 @@ impl Reader {
         }
         let first = [list(keys), Value::Integer(0)];
         let params = params_from_iter(first.into_iter().chain(filter.values()));
-        let read = |row: &Row<'_>| Ok(NodeKey(row.get(0)?));
+        let read = |row: &Row<'_>| Ok(NodeRowId(row.get(0)?));
         self.conn.rows(MEETING, params, read, "filter what is near")
     }
 }

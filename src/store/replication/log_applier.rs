@@ -17,7 +17,7 @@ use super::table_scopes::{HEAT, SharedTable, shared_tables};
 use crate::model::heat::StoredHeat;
 use crate::store::batch::merge_few;
 use crate::store::{
-    ErrorContext, NodeKey, PreparedStatements, SharedError, StoreError, heat_rows, schema,
+    ErrorContext, NodeRowId, PreparedStatements, SharedError, StoreError, heat_rows, schema,
 };
 
 const DOING: &str = "apply an entry of the log";
@@ -39,7 +39,7 @@ pub(super) struct LogApplier<'c> {
     former: BTreeMap<i64, String>,
     n_touched: usize,
     attended: i64,
-    heated: NodeKey,
+    heated: NodeRowId,
     indexing: ReplicaIndexingTime,
 }
 
@@ -267,7 +267,7 @@ impl<'c> LogApplier<'c> {
              WHERE node = ?1";
         let [node, pinned, temperature] = values else { return Ok(()) };
         let Some(node) = integer(Some(node)) else { return Ok(()) };
-        let Some(heat) = heat_rows::ensure_heat_row(self.conn, NodeKey(node))? else {
+        let Some(heat) = heat_rows::ensure_heat_row(self.conn, NodeRowId(node))? else {
             return Ok(());
         };
         let is_pinned = integer(Some(pinned)).is_some_and(|it| it != 0);

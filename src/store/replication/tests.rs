@@ -111,7 +111,7 @@ const PASSAGES: &[(&str, Passage)] = &[
     ("maintenance/redaction.rs", Passage::NewEpoch),
     ("maintenance/transfer/atomic_file.rs", Passage::NewFile),
     ("maintenance/transfer/backup.rs", Passage::NewFile),
-    ("maintenance/transfer/import.rs", Passage::NewFile),
+    ("maintenance/transfer/jsonl_import.rs", Passage::NewFile),
     // Databases of other programs, which are only read.
     ("maintenance/transfer/opencode_reader.rs", Passage::Local),
     ("maintenance/transfer/remind_reader.rs", Passage::Local),
@@ -129,13 +129,13 @@ const PASSAGES: &[(&str, Passage)] = &[
     ("store/work_leases.rs", Passage::Local),
     // Reads of one state.
     ("store/reader.rs", Passage::Local),
-    ("store/replica_mark.rs", Passage::NewEpoch),
+    ("store/replica_write_guard.rs", Passage::NewEpoch),
     // A space names its schema: entries of another one are not written.
     ("store/schema.rs", Passage::Local),
     ("store/schema/comparison.rs", Passage::Local),
     ("store/replication.rs", Passage::Log),
     ("store/vector_writer.rs", Passage::Local),
-    ("store/missing_wal_check.rs", Passage::Local),
+    ("store/missing_wal_at_opening.rs", Passage::Local),
     ("store/writer.rs", Passage::Log),
 ];
 

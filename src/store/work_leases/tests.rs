@@ -23,7 +23,7 @@ fn rivals() -> Rivals {
 #[track_caller]
 fn check_take(who: &LeaseClient, at: i64, expected: bool) {
     assert_eq!(
-        who.take("heat", ClaimableLeases::Free, Millis(at)).unwrap(),
+        who.take("heat", ClaimableLeases::Free, UnixMillis(at)).unwrap(),
         expected,
         "{} at {at}",
         who.holder
@@ -37,7 +37,7 @@ fn one_at_a_time_holds_a_lease() {
     check_take(ben, 1, false);
     check_take(ann, 2, true);
     assert!(
-        ben.take("rescan", ClaimableLeases::Free, Millis(3)).unwrap(),
+        ben.take("rescan", ClaimableLeases::Free, UnixMillis(3)).unwrap(),
         "another name is another lease"
     );
 }
@@ -74,7 +74,7 @@ fn a_released_lease_is_free() {
 fn a_new_process_takes_over_an_idle_lease() {
     let Rivals { _dir, ann, ben, .. } = &rivals();
     check_take(ann, 0, true);
-    let start = |at| ben.take("heat", ClaimableLeases::Idle, Millis(at)).unwrap();
+    let start = |at| ben.take("heat", ClaimableLeases::Idle, UnixMillis(at)).unwrap();
     assert!(!start(FRESH_MS), "ann may be in the middle of it");
     assert!(start(FRESH_MS + 1));
     check_take(ann, FRESH_MS + 2, false);

@@ -2,8 +2,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::*;
-use crate::memory::{ForgetChildrenMode, Memory, RelateRequest, WriteMode};
-use crate::model::clock::{Clock, Millis};
+use crate::memory::{AppendOrReplaceMode, ForgetChildrenMode, Memory, RelateRequest};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::model::heat::PendingAttendedTime;
 use crate::store::IfMissing;
 
@@ -24,7 +24,7 @@ impl WatchedMemory {
         fs::write(folder.path().join("notes/sea.md"), "# Sea\n\nDeep.\n\n# Sky\n\nHigh.\n")
             .unwrap();
         let open = || {
-            let clock = Clock::manual(Millis(1_700_000_000_000));
+            let clock = Clock::manual(UnixMillis(1_700_000_000_000));
             let path = folder.path().join("memory.db");
             Memory::open_at(&path, IfMissing::Create, clock).unwrap()
         };
@@ -51,7 +51,7 @@ impl WatchedMemory {
     fn id(&self, text: &str) -> String {
         let (query, options) = (
             crate::query::SearchQuery { query: text, ..crate::query::SearchQuery::default() },
-            crate::query::QueryOptions::text(Millis(0)),
+            crate::query::QueryOptions::text(UnixMillis(0)),
         );
         let query = crate::query::Query::Search(query);
         let found = self.writing.read(|it| crate::query::answer(it, &query, &options));
@@ -92,7 +92,7 @@ fn a_compile_changes_resources_and_a_second_one_none() {
 fn an_agent_edit_changes_files_only_within_one() {
     let fixture = WatchedMemory::compiled();
     let parent = fixture.id("deep");
-    let write = |parent| fixture.writing.write("Wide, too.", parent, WriteMode::Append);
+    let write = |parent| fixture.writing.write("Wide, too.", parent, AppendOrReplaceMode::Append);
     write(None).unwrap();
     fixture.check_changes("graph snapshots timeline tree heat");
     write(Some(parent.as_str())).unwrap();
@@ -151,10 +151,10 @@ fn a_clock_that_cools_nothing_changes_nothing() {
 fn a_new_watcher_sees_later_changes_only() {
     let fixture = WatchedMemory::compiled();
     fixture.watch.end();
-    fixture.writing.write("Unseen.", None, WriteMode::Append).unwrap();
+    fixture.writing.write("Unseen.", None, AppendOrReplaceMode::Append).unwrap();
     fixture.watch.begin(&fixture.watching.read_only()).unwrap();
     fixture.check_changes("");
-    fixture.writing.write("Seen.", None, WriteMode::Append).unwrap();
+    fixture.writing.write("Seen.", None, AppendOrReplaceMode::Append).unwrap();
     fixture.watch.begin(&fixture.watching.read_only()).unwrap();
     fixture.check_changes("graph snapshots timeline tree heat");
 }

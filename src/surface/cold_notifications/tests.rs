@@ -1,14 +1,14 @@
 use expect_test::expect;
 
 use super::*;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::store::IfMissing;
 
 /// Returns a memory in which every node went cold long ago.
 fn cold(notes: &str) -> (tempfile::TempDir, Memory) {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("notes.md"), notes).unwrap();
-    let clock = Clock::manual(Millis(1_700_000_000_000));
+    let clock = Clock::manual(UnixMillis(1_700_000_000_000));
     let path = dir.path().join("memory.db");
     let memory = Memory::open_at(&path, IfMissing::Create, clock).unwrap();
     memory.compile(dir.path(), "").unwrap();

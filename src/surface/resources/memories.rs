@@ -7,7 +7,7 @@ use crate::mcp::uri::UriVars;
 use crate::mcp::{DynamicResource, Resource, ResourceFormat};
 use crate::memory::typed::{CollectionFilter, CollectionName, CustomView, MemoryError, SHOWN_MAX};
 use crate::memory::{Error, ReadOnlyMemory};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::store::StoreError;
 use crate::text::terminal_safe_json::json_text;
 
@@ -191,9 +191,9 @@ fn limit(vars: &UriVars) -> Result<Option<usize>, Error> {
 }
 
 /// A day counts from its start in UTC.
-fn since(vars: &UriVars) -> Result<Option<Millis>, Error> {
+fn since(vars: &UriVars) -> Result<Option<UnixMillis>, Error> {
     let Some(since) = vars.get("since") else { return Ok(None) };
-    match Millis::parse_rfc3339(since) {
+    match UnixMillis::parse_rfc3339(since) {
         Some(at) => Ok(Some(at)),
         None => Err(Error::BadArgument(
             "`since` must be a day or a time, as 2026-01-01 or 2026-01-01T10:00:00Z".to_owned(),

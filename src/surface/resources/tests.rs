@@ -17,11 +17,11 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::memory::{Memory, NoServerStatus, ServerStatus};
-use crate::model::clock::{Clock, Millis};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::store::IfMissing;
 
 /// A time in the year 2025.
-const START: Millis = Millis(1_737_072_000_000);
+const START: UnixMillis = UnixMillis(1_737_072_000_000);
 
 /// A memory with a read-only handle.
 struct ResourceFixture {

@@ -14,7 +14,7 @@ struct Served {
 impl Served {
     fn new() -> Served {
         let folder = tempfile::tempdir().unwrap();
-        let clock = Clock::manual(Millis(1_795_428_000_000));
+        let clock = Clock::manual(UnixMillis(1_795_428_000_000));
         let path = folder.path().join("shop.db");
         let memory = Memory::open_at(&path, IfMissing::Create, clock).unwrap();
         let remember = json!({"items": [

@@ -14,54 +14,54 @@ use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::model::tree::NodeType;
 use crate::providers::wait_out;
 
-type Answer = Result<Value, RestError>;
+type RestWriteResult = Result<Value, RestError>;
 
 /// Names of a record that are others among the arguments of a tool.
 const RENAMED: [(&str, &str); 2] = [("topic_id", "topic"), ("entity_ids", "entities")];
 
-pub(super) fn update_concept(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
+pub(super) fn update_concept(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
     check_shown(memory, asked.id, NodeType::Concept)?;
     remind_tool_calls::update_concept(memory, &named(asked, "concept_id")?)?;
     let record: Value = memory.read(|reader| knowledge::concept_record(reader, asked.id))?;
     Ok(json!({"success": true, "concept": record}))
 }
 
-pub(super) fn update_episode(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
+pub(super) fn update_episode(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
     check_shown(memory, asked.id, NodeType::Episode)?;
     remind_tool_calls::update_episode(memory, &named(asked, "episode_id")?)?;
     let record: Value = memory.read(|reader| knowledge::episode_record(reader, asked.id))?;
     Ok(json!({"success": true, "episode": record}))
 }
 
-pub(super) fn delete_concept(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
+pub(super) fn delete_concept(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
     delete(memory, asked, NodeType::Concept)
 }
 
-pub(super) fn delete_episode(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
+pub(super) fn delete_episode(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
     delete(memory, asked, NodeType::Episode)
 }
 
-pub(super) fn restore_concept(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
+pub(super) fn restore_concept(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
     restore(memory, asked, NodeType::Concept)
 }
 
-pub(super) fn restore_episode(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
+pub(super) fn restore_episode(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
     restore(memory, asked, NodeType::Episode)
 }
 
-pub(super) fn purge_concept(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
+pub(super) fn purge_concept(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
     Ok(memory.purge(asked.id, NodeType::Concept)?)
 }
 
-pub(super) fn purge_episode(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
+pub(super) fn purge_episode(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
     Ok(memory.purge(asked.id, NodeType::Episode)?)
 }
 
-pub(super) fn purge_all(memory: &Memory, _: &RestArgs<'_>) -> Answer {
+pub(super) fn purge_all(memory: &Memory, _: &RestArgs<'_>) -> RestWriteResult {
     Ok(memory.purge_all()?)
 }
 
-pub(super) fn create_topic(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
+pub(super) fn create_topic(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
     let body = asked.object()?;
     let name = body.get("name").and_then(Value::as_str).unwrap_or_default();
     if memory.read(|reader| knowledge::topic_record(reader, name)).is_ok() {
@@ -72,7 +72,7 @@ pub(super) fn create_topic(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
     Ok(memory.read(|reader| knowledge::topic_record(reader, id))?)
 }
 
-pub(super) fn update_topic(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
+pub(super) fn update_topic(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
     let mut body = asked.object()?;
     body.insert("topic_id".to_owned(), asked.id.into());
     let changed = remind_tool_calls::update_topic(memory, &body)?;
@@ -80,7 +80,7 @@ pub(super) fn update_topic(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
     Ok(memory.read(|reader| knowledge::topic_record(reader, id))?)
 }
 
-pub(super) fn delete_topic(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
+pub(super) fn delete_topic(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
     let body = Map::from_iter([("topic_id".to_owned(), asked.id.into())]);
     // It is there, and something is of it.
     let in_use = |error: MemoryError| match error.code {
@@ -91,36 +91,36 @@ pub(super) fn delete_topic(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
     Ok(json!({"deleted": true}))
 }
 
-pub(super) fn resolve_conflict(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
+pub(super) fn resolve_conflict(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
     end_conflict(memory, asked, "resolve")
 }
 
-pub(super) fn dismiss_conflict(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
+pub(super) fn dismiss_conflict(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
     end_conflict(memory, asked, "dismiss")
 }
 
-pub(super) fn remember(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
+pub(super) fn remember(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
     Ok(memory.remember(RememberRequest::parse(&asked.object()?)?)?)
 }
 
-pub(super) fn recall(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
+pub(super) fn recall(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
     Ok(memory.recall(&RecallRequest::parse(&asked.object()?)?)?)
 }
 
-pub(super) fn review(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
+pub(super) fn review(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
     Ok(memory.review(&WorksheetRequest::parse(&asked.object()?)?)?)
 }
 
-pub(super) fn apply(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
+pub(super) fn apply(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
     let request = ApplyRequest::parse(&asked.object()?)?;
     Ok(memory.apply(&request).map_err(MemoryError::from)?)
 }
 
-pub(super) fn ingest(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
+pub(super) fn ingest(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
     Ok(memory.ingest(&IngestRequest::parse(&asked.object()?)?)?)
 }
 
-pub(super) fn consolidate(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
+pub(super) fn consolidate(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
     Ok(memory.consolidate(&ConsolidateRequest::parse(&asked.object()?)?, &wait_out)?)
 }
 
@@ -148,13 +148,13 @@ fn check_shown(memory: &Memory, id: &str, node_type: NodeType) -> Result<(), Res
     }
 }
 
-fn delete(memory: &Memory, asked: &RestArgs<'_>, node_type: NodeType) -> Answer {
+fn delete(memory: &Memory, asked: &RestArgs<'_>, node_type: NodeType) -> RestWriteResult {
     check_shown(memory, asked.id, node_type)?;
     remind_tool_calls::delete_node(memory, &id_of(asked), ("id", node_type))?;
     Ok(json!({"success": true}))
 }
 
-fn restore(memory: &Memory, asked: &RestArgs<'_>, node_type: NodeType) -> Answer {
+fn restore(memory: &Memory, asked: &RestArgs<'_>, node_type: NodeType) -> RestWriteResult {
     let is_deleted: bool =
         memory.read(|reader| knowledge::deletion_of(reader, asked.id, node_type))?;
     if !is_deleted {
@@ -168,7 +168,7 @@ fn id_of(asked: &RestArgs<'_>) -> Map<String, Value> {
     Map::from_iter([("id".to_owned(), asked.id.into())])
 }
 
-fn end_conflict(memory: &Memory, asked: &RestArgs<'_>, op: &str) -> Answer {
+fn end_conflict(memory: &Memory, asked: &RestArgs<'_>, op: &str) -> RestWriteResult {
     let mut operation = asked.object()?;
     operation.insert("op".to_owned(), op.into());
     operation.insert("id".to_owned(), asked.id.into());

@@ -5,13 +5,13 @@ use serde_json::{Map, Value, json};
 use super::replaced_secrets;
 use crate::mcp::Args;
 use crate::memory::rollback::LaterSnapshotPolicy;
-use crate::memory::{Answer, Error, ForgetChildrenMode, Memory, WriteMode};
+use crate::memory::{Answer, AppendOrReplaceMode, Error, ForgetChildrenMode, Memory};
 
 pub(super) fn write(memory: &Memory, args: &Args) -> Result<Answer, Error> {
     let mode = match args.text("mode") {
-        Some("append") => WriteMode::Append,
-        Some("replace") => WriteMode::Replace,
-        _ => WriteMode::Auto,
+        Some("append") => AppendOrReplaceMode::Append,
+        Some("replace") => AppendOrReplaceMode::Replace,
+        _ => AppendOrReplaceMode::Auto,
     };
     let anchor = args.text("anchor").filter(|it| !it.is_empty());
     let payload = args.text("payload").unwrap_or_default();

@@ -68,7 +68,7 @@ enum State {
 }
 
 /// Reads a source once.
-struct Reader<'a> {
+struct SourceLexer<'a> {
     text: &'a str,
     language: &'static Language,
     at: usize,
@@ -92,7 +92,7 @@ pub(super) fn read(
     is_definition: &dyn Fn(&str) -> bool,
 ) -> LexedSource {
     let source = LexedSource::default();
-    let mut reader = Reader {
+    let mut reader = SourceLexer {
         text,
         language,
         at: 0,
@@ -117,7 +117,7 @@ pub(super) fn read(
     reader.source
 }
 
-impl<'a> Reader<'a> {
+impl<'a> SourceLexer<'a> {
     fn heredoc_line(&mut self, end: usize, word: &'a str) {
         let range = self.at..end;
         let line = &self.text[range.clone()];

@@ -18,7 +18,7 @@ pub(super) struct Chunk {
 
 /// The place of blocks: which lines begin something.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Level {
+pub(super) struct CodeNestingLevel {
     /// Number of blocks around it.
     pub(super) nth: usize,
     /// Open brackets around it.
@@ -27,8 +27,8 @@ pub(super) struct Level {
     indent: usize,
 }
 
-impl Level {
-    pub(super) const TOP: Level = Level { nth: 0, depth: 0, indent: 0 };
+impl CodeNestingLevel {
+    pub(super) const TOP: CodeNestingLevel = CodeNestingLevel { nth: 0, depth: 0, indent: 0 };
 
     /// Returns the first line of a definition's body, and the level of its lines.
     pub(super) fn of_body(
@@ -36,7 +36,7 @@ impl Level {
         source: &LexedSource,
         language: &Language,
         (defined, end): (usize, usize),
-    ) -> Option<(usize, Level)> {
+    ) -> Option<(usize, CodeNestingLevel)> {
         let nth = self.nth + 1;
         let lines = &source.lines[..end];
         match language.layout {
@@ -44,7 +44,7 @@ impl Level {
                 let depth = self.depth + 1;
                 let brace = source.marks_of(defined).find(|it| it.byte == b'{')?;
                 let first = lines.partition_point(|it| it.range.start <= brace.at);
-                (first < end).then_some((first, Level { nth, depth, indent: 0 }))
+                (first < end).then_some((first, CodeNestingLevel { nth, depth, indent: 0 }))
             }
             Layout::Indented => {
                 let is_body = |it: &Line| {
@@ -52,7 +52,7 @@ impl Level {
                 };
                 let first = (defined + 1..end).find(|at| is_body(&lines[*at]))?;
                 let indent = lines[first].indent;
-                Some((first, Level { nth, depth: 0, indent }))
+                Some((first, CodeNestingLevel { nth, depth: 0, indent }))
             }
             Layout::Unknown => None,
         }
@@ -83,7 +83,7 @@ pub(super) fn split(
     text: &str,
     source: &LexedSource,
     lines: Range<usize>,
-    (language, level): (&Language, Level),
+    (language, level): (&Language, CodeNestingLevel),
 ) -> Vec<Chunk> {
     let mut chunks = ChunkBuilder { source, chunks: Vec::new(), open: None };
     // The first of the comments and attributes for what comes next.
@@ -150,7 +150,7 @@ impl ChunkBuilder<'_> {
     }
 
     /// Returns whether the open definition is complete before a line of its level.
-    fn is_ended(&mut self, at: usize, layout: Layout, level: Level) -> bool {
+    fn is_ended(&mut self, at: usize, layout: Layout, level: CodeNestingLevel) -> bool {
         let Some(open) = self.open.as_mut() else { return true };
         if open.defined.is_none() || layout == Layout::Indented {
             return true;

@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use crate::maintenance::backup_and_repair::repair;
 use crate::maintenance::doctor::{self, CheckStatus};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::database_version_testing::forget_fields;
 use crate::store::{
@@ -10,7 +10,7 @@ use crate::store::{
     past_states,
 };
 
-const NOW: Millis = Millis(4_000_000_000_000);
+const NOW: UnixMillis = UnixMillis(4_000_000_000_000);
 const UUID: &str = "0f0e8400-e29b-41d4-a716-446655440000";
 
 fn data(content: &str) -> NodeData<'_> {

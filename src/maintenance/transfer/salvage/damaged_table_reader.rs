@@ -63,7 +63,7 @@ impl KeyBound {
 }
 
 /// The extent of a scan.
-struct KeyScanOutcome {
+struct KeyRangeScanEnd {
     /// The first key column of the last row that was read.
     last: Option<KeyBound>,
     is_whole: bool,
@@ -123,9 +123,9 @@ impl RowRangeReader<'_> {
         low: Option<&KeyBound>,
         high: Option<&KeyBound>,
         way: ScanDirection,
-    ) -> KeyScanOutcome {
+    ) -> KeyRangeScanEnd {
         self.n_reads += 1;
-        let mut stretch = KeyScanOutcome { last: None, is_whole: false };
+        let mut stretch = KeyRangeScanEnd { last: None, is_whole: false };
         let key = self.table.key();
         let Some(first) = key.first() else { return stretch };
         let mut bounds: Vec<String> = Vec::new();

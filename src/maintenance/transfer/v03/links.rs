@@ -11,7 +11,7 @@ use super::{SkippedCounts, rows};
 use crate::maintenance::transfer::row_redaction::ImportRedactor;
 use crate::model::links::reference::{Reference, ReferenceForm, WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::store::links::{ReferenceOrigin, insert, resolve_rows};
-use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
+use crate::store::{ErrorContext, NodeRowId, PreparedStatements, StoreError};
 
 /// Imports the links; returns the number of all references afterwards.
 pub(super) fn import_links(
@@ -118,7 +118,7 @@ impl LinkImporter<'_, '_> {
                 weight,
                 form: ReferenceForm::Wiki,
             };
-            let row = insert(self.to, NodeKey(source.key), ReferenceOrigin::Manual, &reference)?;
+            let row = insert(self.to, NodeRowId(source.key), ReferenceOrigin::Manual, &reference)?;
             self.targets.insert(row, target.map(|it| it.key));
             return Ok(());
         }

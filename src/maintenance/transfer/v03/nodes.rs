@@ -20,7 +20,7 @@ use crate::store::links;
 use crate::store::node_columns::{LANG, LEVEL};
 use crate::store::node_insert::{INSERT, NodeInsertRow};
 use crate::store::{
-    AttributeValue, AttributeValues, ErrorContext, NodeData, NodeKey, NodePlace,
+    AttributeValue, AttributeValues, ErrorContext, NodeData, NodePlace, NodeRowId,
     PreparedStatements, StoreError,
 };
 use crate::text::{self, tokens};
@@ -121,7 +121,7 @@ pub(super) fn import_nodes(
             let label = nodes.get(&placed[it].old_id).map_or("", |it| it.label.as_str());
             breadcrumb::child_breadcrumb(breadcrumb, label)
         });
-        let key = |idx: usize| NodeKey(i64::try_from(idx).unwrap_or(i64::MAX - 1) + 1);
+        let key = |idx: usize| NodeRowId(i64::try_from(idx).unwrap_or(i64::MAX - 1) + 1);
         let parent = node.parent.map(key);
         let place = NodePlace { file: None, parent, position: node.position };
         let (taken, breadcrumb) =
@@ -147,7 +147,7 @@ impl NodeImporter<'_, '_, '_> {
         &mut self,
         row: &rusqlite::Row<'_>,
         old_id: &str,
-        (key, place): (NodeKey, NodePlace),
+        (key, place): (NodeRowId, NodePlace),
         above: Option<String>,
         base_text: Option<String>,
     ) -> Result<(InsertedNode, String), StoreError> {

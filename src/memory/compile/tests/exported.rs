@@ -31,7 +31,7 @@ impl Notes {
             }
             Ok(lines)
         };
-        self.writer.write("", "", Millis(0), list).unwrap().0
+        self.writer.write("", "", UnixMillis(0), list).unwrap().0
     }
 
     fn pinned(&self) -> Vec<String> {

@@ -187,7 +187,7 @@ fn edges_by_hand_survive_recompiles() {
             let source = batch.find_any(&a)?.unwrap().key;
             batch.relate(source, &reference)
         };
-        let (edge, commit) = notes.writer.write("", "", Millis(0), relate).unwrap();
+        let (edge, commit) = notes.writer.write("", "", UnixMillis(0), relate).unwrap();
         assert_eq!(commit.snapshot, None);
         notes.check_health();
         format!("{edge:?}").replace(&setup, "SETUP")

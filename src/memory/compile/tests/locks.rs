@@ -24,7 +24,7 @@ fn names_of_the_memory_among_the_notes_cost_it_no_lock() {
     let db = dir.path().join("notes/.remindb/memory.db");
     let notes = Notes { dir, writer: Writer::open(&db, IfMissing::Create).unwrap() };
     notes.write("a.md", "Here.\n");
-    let (root, clock) = (notes.path(""), Clock::manual(Millis(0)));
+    let (root, clock) = (notes.path(""), Clock::manual(UnixMillis(0)));
     let compile = || compile(&notes.writer, &request(&root, &clock), LATER);
     assert_eq!(compile().unwrap().added, 1);
     for (name, target) in [("d", "memory.db"), ("l", "memory.db-wal"), ("i", "memory.db-shm")] {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::model::identity::NodeId;
 use crate::model::tree::Node;
-use crate::store::{Batch, FileId, NodeData, NodeKey, NodePlace, NodeRecord};
+use crate::store::{Batch, FileId, NodeData, NodePlace, NodeRecord, NodeRowId};
 use crate::text::{self, tokens};
 
 pub(super) fn node(content: &str) -> Node {
@@ -19,7 +19,7 @@ impl Notes {
     /// Runs a write of an agent; returns its snapshot, if any.
     #[track_caller]
     fn agent(&self, body: impl FnOnce(&mut Batch<'_>) -> Result<(), StoreError>) -> Option<i64> {
-        let ((), commit) = self.writer.write("agent", "", Millis(1), body).unwrap();
+        let ((), commit) = self.writer.write("agent", "", UnixMillis(1), body).unwrap();
         self.check_health();
         commit.snapshot
     }
@@ -87,7 +87,7 @@ impl Notes {
             }
             Ok(())
         };
-        self.writer.write("", "", Millis(0), list).unwrap();
+        self.writer.write("", "", UnixMillis(0), list).unwrap();
         out
     }
 
@@ -479,7 +479,7 @@ fn a_write_that_changes_nothing_makes_no_snapshot() {
 fn a_long_family_grows_without_being_summed_up() {
     let notes = book();
     notes.agent(|batch| {
-        let mut first: Option<NodeKey> = None;
+        let mut first: Option<NodeRowId> = None;
         for nth in 0..50 {
             let parent = if nth % 3 == 0 { None } else { first };
             let place = batch.last_place(None, parent)?;

@@ -17,7 +17,7 @@ fn labels_after(notes: &Notes, meanwhile: impl Fn()) -> Vec<String> {
         }
         true
     };
-    let (path, clock) = (notes.path(""), Clock::manual(Millis(0)));
+    let (path, clock) = (notes.path(""), Clock::manual(UnixMillis(0)));
     let request = CompileRequest { progress: &progress, ..request(&path, &clock) };
     compile(&notes.writer, &request, LATER).unwrap();
     notes.check_health();
@@ -53,7 +53,7 @@ fn a_plan_that_another_process_was_quicker_with_does_no_harm() {
     notes.write("old.md", text).write("gone.md", "Gone soon.\n");
     notes.check_compile("3 added, 0 modified, 0 removed (3 ops)");
     notes.remove("old.md").remove("gone.md").write("new.md", text);
-    let (path, clock) = (notes.path(""), Clock::manual(Millis(0)));
+    let (path, clock) = (notes.path(""), Clock::manual(UnixMillis(0)));
     let request = request(&path, &clock);
     let late = changed_file_planner::make_plan(&notes.writer, &request, None).unwrap();
     notes.check_compile("0 added, 1 modified, 1 removed (2 ops)");
@@ -72,7 +72,7 @@ fn a_folder_swapped_for_a_link_during_a_scan_is_not_followed() {
     fs::write(outside.path().join("b.md"), "The text of somebody else.\n").unwrap();
     notes.write("a/b.md", "Our text.\n").check_compile("1 added, 0 modified, 0 removed (1 ops)");
     notes.write("a/b.md", "Our text, changed.\n");
-    let (path, clock) = (notes.path(""), Clock::manual(Millis(0)));
+    let (path, clock) = (notes.path(""), Clock::manual(UnixMillis(0)));
     let request = request(&path, &clock);
     let plan = changed_file_planner::make_plan(&notes.writer, &request, None).unwrap();
     fs::rename(notes.path("a"), notes.path("old")).unwrap();

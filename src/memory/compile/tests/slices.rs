@@ -12,14 +12,14 @@ const SIZES: [usize; 3] = [1, 9_000, usize::MAX];
 
 impl Notes {
     fn compile_in_slices(&self, slice_bytes: usize) -> Report {
-        let (path, clock) = (self.path(""), Clock::manual(Millis(0)));
+        let (path, clock) = (self.path(""), Clock::manual(UnixMillis(0)));
         let request = CompileRequest { slice_bytes, ..request(&path, &clock) };
         compile(&self.writer, &request, LATER).unwrap()
     }
 
     /// Compiles until the memory refuses slice number `n_slices`, as if the process ended there.
     fn compile_up_to(&self, n_slices: usize) -> Option<CompileError> {
-        let (path, clock) = (self.path(""), Clock::manual(Millis(0)));
+        let (path, clock) = (self.path(""), Clock::manual(UnixMillis(0)));
         let n_seen = Cell::new(0);
         let before = self.n_snapshots();
         let progress = |_, _| {
@@ -141,7 +141,7 @@ fn forget_one(all: &[Notes], dice: &mut Dice) {
     let id = nodes[dice.below(nodes.len())].split(' ').nth(1).unwrap().to_owned();
     for notes in all {
         let forget = |batch: &mut Batch<'_>| overlays::forget(batch, &id);
-        notes.writer.write("agent", "", Millis(1), forget).unwrap();
+        notes.writer.write("agent", "", UnixMillis(1), forget).unwrap();
     }
 }
 
@@ -204,12 +204,12 @@ fn others_write_between_slices() {
         notes.write(&format!("{nth}.md"), "# Note\n\nText of the note.");
     }
     let written = RefCell::new(Vec::new());
-    let (path, clock) = (notes.path(""), Clock::manual(Millis(0)));
+    let (path, clock) = (notes.path(""), Clock::manual(UnixMillis(0)));
     // Another connection, which waits for no lock.
     let rival = Writer::open(&notes.dir.path().join("memory.db"), IfMissing::Create).unwrap();
     let progress = |_, _| {
         let add = |batch: &mut Batch<'_>| batch.root("elsewhere").map(drop);
-        rival.write::<_, StoreError>("", "", Millis(0), add).unwrap();
+        rival.write::<_, StoreError>("", "", UnixMillis(0), add).unwrap();
         let head = "SELECT max(id) FROM snapshot";
         written.borrow_mut().push(rival.lock().query_row(head, [], |row| row.get(0)).unwrap());
         true
@@ -248,7 +248,7 @@ fn n_slices_of_three_mebibytes(is_awaited: bool) -> usize {
     if is_awaited {
         folder.lock_shared().unwrap();
     }
-    let (path, clock) = (notes.path(""), Clock::manual(Millis(0)));
+    let (path, clock) = (notes.path(""), Clock::manual(UnixMillis(0)));
     let progress = |_, _| {
         clock.advance(20);
         true
@@ -279,7 +279,7 @@ fn interfere(rival: &Writer, dice: &mut Dice) {
     if chosen == 5 {
         let newest = "SELECT max(id) FROM snapshot";
         let head: i64 = rival.lock().query_row(newest, [], |row| row.get(0)).unwrap();
-        rollback(rival, (head - 2).max(1), LaterSnapshotPolicy::Keep, Millis(1)).unwrap();
+        rollback(rival, (head - 2).max(1), LaterSnapshotPolicy::Keep, UnixMillis(1)).unwrap();
         return;
     }
     let edit = |batch: &mut Batch<'_>| -> Result<(), StoreError> {
@@ -300,7 +300,7 @@ fn interfere(rival: &Writer, dice: &mut Dice) {
             _ => batch.set_temperature(one.key, 0.25),
         }
     };
-    rival.write("agent", "", Millis(1), edit).unwrap();
+    rival.write("agent", "", UnixMillis(1), edit).unwrap();
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn edits_between_slices_leave_a_sound_memory_in_which_the_next_compile_goes_on()
                 }
                 true
             };
-            let (path, clock) = (notes.path(""), Clock::manual(Millis(0)));
+            let (path, clock) = (notes.path(""), Clock::manual(UnixMillis(0)));
             let request =
                 CompileRequest { slice_bytes: 1, progress: &progress, ..request(&path, &clock) };
             compile(&notes.writer, &request, LATER).unwrap();

@@ -17,7 +17,7 @@ const MARK: &str = "\u{feff}";
 
 /// A change of a file at one of its nodes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum FileEdit<'a> {
+pub(crate) enum NodeEditInFile<'a> {
     /// Replaces the text of the node.
     Replace(&'a str, &'a DocumentTree),
     /// Adds a text at the end of what is below the node.
@@ -85,13 +85,15 @@ impl ParsedSource {
     pub(super) fn change(
         &self,
         idx: usize,
-        edit: FileEdit<'_>,
+        edit: NodeEditInFile<'_>,
         (syntax, redactor): (Syntax, &Redactor),
     ) -> Result<SpliceOutcome, String> {
         let parse = (syntax, redactor);
         match edit {
-            FileEdit::Replace(words, tree) => self.checked(self.replaced(idx, words, tree)?, parse),
-            FileEdit::Append(words, tree) => {
+            NodeEditInFile::Replace(words, tree) => {
+                self.checked(self.replaced(idx, words, tree)?, parse)
+            }
+            NodeEditInFile::Append(words, tree) => {
                 if let Some(same) = self.run_below(idx, tree) {
                     return Ok(SpliceOutcome::Same(same));
                 }
@@ -104,8 +106,10 @@ impl ParsedSource {
                     (outcome, _) => outcome,
                 }
             }
-            FileEdit::Remove => self.checked(self.removed(idx, idx..self.end_of(idx), 0)?, parse),
-            FileEdit::Lift => self.checked(self.removed(idx, idx..idx + 1, 1)?, parse),
+            NodeEditInFile::Remove => {
+                self.checked(self.removed(idx, idx..self.end_of(idx), 0)?, parse)
+            }
+            NodeEditInFile::Lift => self.checked(self.removed(idx, idx..idx + 1, 1)?, parse),
         }
     }
 

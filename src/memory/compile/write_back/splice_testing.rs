@@ -1,6 +1,6 @@
 //! Changes a text by its bytes alone, for tests and fuzz targets.
 
-use super::splice::{FileEdit, ParsedSource, SpliceOutcome};
+use super::splice::{NodeEditInFile, ParsedSource, SpliceOutcome};
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
 use crate::memory::compile::redaction::parse_text_redacted;
@@ -31,10 +31,10 @@ pub(crate) fn splice_text(file: &[u8], nth: usize, kind: EditKind, words: &str) 
         return None;
     }
     let edit = match kind {
-        EditKind::Replace => FileEdit::Replace(words, &tree),
-        EditKind::Append => FileEdit::Append(words, &tree),
-        EditKind::Remove => FileEdit::Remove,
-        EditKind::Lift => FileEdit::Lift,
+        EditKind::Replace => NodeEditInFile::Replace(words, &tree),
+        EditKind::Append => NodeEditInFile::Append(words, &tree),
+        EditKind::Remove => NodeEditInFile::Remove,
+        EditKind::Lift => NodeEditInFile::Lift,
     };
     let idx = nth % n_nodes;
     match source.change(idx, edit, parse).ok()? {

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use expect_test::{Expect, expect};
 
 use crate::maintenance::doctor::{self, CheckStatus};
-use crate::memory::{ForgetChildrenMode, Memory, WriteMode};
-use crate::model::clock::{Clock, Millis};
+use crate::memory::{AppendOrReplaceMode, ForgetChildrenMode, Memory};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::settings::root_settings::{LiveRootSettings, OperatorOptions};
 use crate::store::IfMissing;
 
@@ -30,7 +30,7 @@ impl Desk {
         let options = OperatorOptions { write_back: true, ..OperatorOptions::default() };
         let live = LiveRootSettings::start(&root, options).unwrap();
         // A time far in the future, so that every file's time is old enough to be trusted.
-        let clock = Clock::manual(Millis(4_000_000_000_000));
+        let clock = Clock::manual(UnixMillis(4_000_000_000_000));
         let db = dir.path().join("memory.db");
         let memory = Memory::open_at(&db, IfMissing::Create, clock).unwrap();
         Desk { dir, memory: memory.with_workspace(live) }
@@ -80,20 +80,20 @@ impl Desk {
 
     /// Checks a write as [`Desk::write_at`] shows it.
     #[track_caller]
-    fn check_write(&self, at: &str, mode: WriteMode, words: &str, shown: Expect) {
+    fn check_write(&self, at: &str, mode: AppendOrReplaceMode, words: &str, shown: Expect) {
         shown.assert_eq(&self.write_at(at, mode, words));
     }
 
     /// Writes at the node with this text, and shows the file and the rest of the reply.
     #[track_caller]
-    fn write_at(&self, at: &str, mode: WriteMode, words: &str) -> String {
+    fn write_at(&self, at: &str, mode: AppendOrReplaceMode, words: &str) -> String {
         let id = self.id(at);
         let reply = self.memory.write(words, Some(&id), mode).unwrap().text;
         let rest = reply.split_once(" tokens)").map_or(reply.as_str(), |(_, rest)| rest);
         let rest: Vec<&str> = rest.lines().filter(|it| it.starts_with("kept")).collect();
         let shown = format!("{}\n{}", self.file("a.md"), rest.join("\n"));
         self.check_settled();
-        if mode == WriteMode::Replace {
+        if mode == AppendOrReplaceMode::Replace {
             let conn = rusqlite::Connection::open(self.dir.path().join("memory.db")).unwrap();
             let sql = "SELECT count(*) FROM node WHERE id = ?1";
             assert_eq!(conn.query_row(sql, [&id], |row| row.get::<_, i64>(0)).unwrap(), 1);
@@ -117,7 +117,7 @@ fn a_changed_text_lands_in_its_place() {
     let desk = Desk::with(NOTE);
     desk.check_write(
         "One writes.",
-        WriteMode::Replace,
+        AppendOrReplaceMode::Replace,
         "Two `write`.",
         expect![[r#"
         # Store
@@ -139,7 +139,7 @@ fn a_changed_text_lands_in_its_place() {
     );
     desk.check_write(
         "- x\n- y",
-        WriteMode::Replace,
+        AppendOrReplaceMode::Replace,
         "- z",
         expect![[r#"
         # Store
@@ -160,7 +160,7 @@ fn a_changed_text_lands_in_its_place() {
     );
     desk.check_write(
         "fn a() {}",
-        WriteMode::Replace,
+        AppendOrReplaceMode::Replace,
         "fn b() {}\nfn c() {}",
         expect![[r#"
         # Store
@@ -182,7 +182,7 @@ fn a_changed_text_lands_in_its_place() {
     );
     desk.check_write(
         "Later",
-        WriteMode::Replace,
+        AppendOrReplaceMode::Replace,
         "Soon",
         expect![[r#"
         # Store
@@ -204,7 +204,7 @@ fn a_changed_text_lands_in_its_place() {
     );
     desk.check_write(
         "Bye.",
-        WriteMode::Replace,
+        AppendOrReplaceMode::Replace,
         "Hello.\n\nAnd more.",
         expect![[r#"
         # Store
@@ -228,7 +228,7 @@ fn a_changed_text_lands_in_its_place() {
     );
     desk.check_write(
         "Hello.",
-        WriteMode::Replace,
+        AppendOrReplaceMode::Replace,
         "- a list",
         expect![[r#"
         # Store
@@ -257,7 +257,7 @@ fn an_added_text_lands_at_the_end_of_its_section() {
     let desk = Desk::with(NOTE);
     desk.check_write(
         "Later",
-        WriteMode::Append,
+        AppendOrReplaceMode::Append,
         "More.\n\n```sh\nmake\n```",
         expect![[r#"
         # Store
@@ -285,7 +285,7 @@ fn an_added_text_lands_at_the_end_of_its_section() {
     );
     desk.check_write(
         "Store",
-        WriteMode::Append,
+        AppendOrReplaceMode::Append,
         "Last.",
         expect![[r#"
             # Store
@@ -315,7 +315,7 @@ fn an_added_text_lands_at_the_end_of_its_section() {
     );
     desk.check_write(
         "Later",
-        WriteMode::Append,
+        AppendOrReplaceMode::Append,
         "### Deep\n\nText.",
         expect![[r#"
             # Store
@@ -349,7 +349,7 @@ fn an_added_text_lands_at_the_end_of_its_section() {
     );
     desk.check_write(
         "Later",
-        WriteMode::Append,
+        AppendOrReplaceMode::Append,
         "# Too high\n\nText.",
         expect![[r#"
             # Store
@@ -383,7 +383,7 @@ fn an_added_text_lands_at_the_end_of_its_section() {
     );
     desk.check_write(
         "Bye.",
-        WriteMode::Append,
+        AppendOrReplaceMode::Append,
         "Below a paragraph.",
         expect![[r#"
             # Store
@@ -422,14 +422,17 @@ fn a_repeated_write_changes_nothing() {
     let desk = Desk::with(NOTE);
     for _ in 0..2 {
         let at = desk.id("Later");
-        desk.memory.write("More.", Some(&at), WriteMode::Append).unwrap();
+        desk.memory.write("More.", Some(&at), AppendOrReplaceMode::Append).unwrap();
         assert_eq!(desk.file("a.md"), format!("{NOTE}\nMore.\n"));
         desk.check_settled();
     }
-    let first = desk.memory.write("# A note\n\nText.", None, WriteMode::Auto).unwrap().text;
-    let second = desk.memory.write("# A note\n\nText.", None, WriteMode::Auto).unwrap().text;
+    let first =
+        desk.memory.write("# A note\n\nText.", None, AppendOrReplaceMode::Auto).unwrap().text;
+    let second =
+        desk.memory.write("# A note\n\nText.", None, AppendOrReplaceMode::Auto).unwrap().text;
     assert_eq!(first, second);
-    let other = desk.memory.write("# A note\n\nAnother.", None, WriteMode::Auto).unwrap().text;
+    let other =
+        desk.memory.write("# A note\n\nAnother.", None, AppendOrReplaceMode::Auto).unwrap().text;
     assert_ne!(first, other);
     assert_eq!(desk.file("agents/a-note.md"), "# A note\n\nText.\n");
     assert_eq!(desk.file("agents/a-note-2.md"), "# A note\n\nAnother.\n");

@@ -9,7 +9,7 @@ fn a_read_node_is_notified_when_cold_and_not_before() {
     // Two of three nodes, later ones more often.
     for nth in (0..3_000).filter(|it| it % 3 != 0) {
         let times = 1 + nth as usize / 1_000;
-        memory.warm(&vec![(NodeKey(nth + 1), AccessKind::Read); times]);
+        memory.warm(&vec![(NodeRowId(nth + 1), AccessKind::Read); times]);
     }
     let mut notified_of = Vec::new();
     for _ in 0..60 {
@@ -109,7 +109,7 @@ fn only_warming_above_the_threshold_rearms_a_node() {
     let (fixture, memory) = WarmingFixture::compiled(1);
     let warm = |attention| {
         let key = fixture.number("SELECT max(key) FROM node");
-        memory.warm(&[(NodeKey(key), attention)]);
+        memory.warm(&[(NodeRowId(key), attention)]);
     };
     let n_notified = |hours| {
         cool(&fixture, &memory, hours);

@@ -15,7 +15,7 @@ use crate::memory::knowledge::node_writes::{
     BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_edge, add_node, edge, find_node,
     set_fields,
 };
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::name_key;
 use crate::model::kind_specs::knowledge::TITLE_CHARS_MAX;
 use crate::model::tree::NodeType;
@@ -89,7 +89,7 @@ fn support(
     batch: &mut Batch<'_>,
     episode: &mut StoredKnowledgeNode,
     concept: &StoredKnowledgeNode,
-    now: Millis,
+    now: UnixMillis,
 ) -> KnowledgeResult<()> {
     let link = edge("supports", concept.id(), 1.0, None);
     let snapshot = batch.own_snapshot()?;

@@ -8,7 +8,7 @@ use crate::memory::knowledge::changeable_nodes::why_not_changed;
 use crate::memory::knowledge::changeset_application_state::ChangesetContext;
 use crate::memory::knowledge::ingest_queue::take_off;
 use crate::memory::knowledge::node_writes::{StoredKnowledgeNode, set_fields};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 
@@ -39,7 +39,7 @@ pub(super) fn processed(
 fn mark_processed(
     batch: &mut Batch<'_>,
     episode: &mut StoredKnowledgeNode,
-    now: Millis,
+    now: UnixMillis,
 ) -> KnowledgeResult<()> {
     if episode.has("processed_in") {
         return Ok(());

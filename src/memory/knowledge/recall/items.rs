@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::{RecallContext, RecallRequest, nothing};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::remember::add_pending;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::tree::NodeType;
 use crate::query::{descending, replacements_first};
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::KnowledgeRow;
 use crate::text;
 use crate::text::terminal_safe_json::json_text;
@@ -68,13 +68,13 @@ pub(super) struct RecallItem {
     /// Whether it is an episode that states what is deleted, and nothing else.
     pub(super) states_deleted: bool,
     /// Nodes that took its place, or state what took the place of what it states.
-    replaced_by: Vec<NodeKey>,
+    replaced_by: Vec<NodeRowId>,
 }
 
 /// A fact of an answer.
 #[derive(Clone, Debug)]
 pub(super) struct RecallFact {
-    pub(super) key: NodeKey,
+    pub(super) key: NodeRowId,
     shown: Value,
 }
 
@@ -204,7 +204,7 @@ impl RecallContext<'_> {
         if !self.request.include.superseded {
             return Ok(());
         }
-        let keys: Vec<NodeKey> = items.iter().map(|it| it.row.key).collect();
+        let keys: Vec<NodeRowId> = items.iter().map(|it| it.row.key).collect();
         let replaced = self.reader.replacements_among(&keys, self.at)?;
         for item in items {
             let by = replaced.iter().filter(|it| it.0 == item.row.key).map(|it| it.1);
@@ -233,9 +233,9 @@ impl RecallContext<'_> {
     pub(super) fn add_facts(
         &self,
         items: &mut [RecallItem],
-        scores: &HashMap<NodeKey, f64>,
+        scores: &HashMap<NodeRowId, f64>,
     ) -> KnowledgeResult<()> {
-        let clusters: Vec<NodeKey> = items
+        let clusters: Vec<NodeRowId> = items
             .iter()
             .filter(|it| it.row.node_type == NodeType::Concept && it.superseded_by.is_none())
             .map(|it| it.row.key)
@@ -243,9 +243,9 @@ impl RecallContext<'_> {
         if clusters.is_empty() {
             return Ok(());
         }
-        let mut by_cluster: HashMap<NodeKey, Vec<(f64, RecallFact)>> = HashMap::new();
+        let mut by_cluster: HashMap<NodeRowId, Vec<(f64, RecallFact)>> = HashMap::new();
         let facts = self.reader.facts_below(&clusters, FACTS_READ_MAX)?;
-        let marked: Vec<NodeKey> =
+        let marked: Vec<NodeRowId> =
             facts.iter().filter(|it| it.has("contested")).map(|it| it.key).collect();
         let contested = self.reader.contested_among(&marked, self.at)?;
         for fact in facts {
@@ -253,7 +253,7 @@ impl RecallContext<'_> {
                 continue;
             };
             let is_contested = contested.contains(&fact.key);
-            let time = |key: &str| fact.time(key).map(Millis::to_second);
+            let time = |key: &str| fact.time(key).map(UnixMillis::to_second);
             let mut shown = json!({
                 "id": fact.id,
                 "text": fact.content,
@@ -287,7 +287,7 @@ pub(super) fn packed(
     items: Vec<RecallItem>,
     request: &RecallRequest,
     n_pending: u64,
-) -> (Value, Vec<NodeKey>) {
+) -> (Value, Vec<NodeRowId>) {
     let items = put_replacements_first(items);
     let answer = |shown: Vec<Value>, n_left_out: usize| {
         let mut answer = json!({"items": shown});
@@ -309,7 +309,7 @@ pub(super) fn packed(
         }
         room -= n_tokens;
         let nodes = std::iter::once(item.row.key).chain(item.facts.iter().map(|it| it.key));
-        shown.push((json, nodes.collect::<Vec<NodeKey>>()));
+        shown.push((json, nodes.collect::<Vec<NodeRowId>>()));
     }
     loop {
         let n_left_out = items.len() - shown.len();

@@ -10,7 +10,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use crate::model::tree::NodeType;
 use crate::query::{QuestionTermRole, Term, TermUnit, parse_query, whole_or_in_bigrams};
 use crate::store::reader::{ArchivedVisibility, MatchAgeOrder, NodeFilter, Reader};
-use crate::store::{NodeKey, StoreError};
+use crate::store::{NodeRowId, StoreError};
 
 /// A word in this many nodes is common.
 const COMMON: usize = 2_000;
@@ -32,19 +32,20 @@ pub(super) struct QuestionTerms {
 }
 
 /// Nodes that have words of a question: the sum of the shares, and the set of the terms.
-pub(super) type LexicalMatches = HashMap<NodeKey, (f64, u64), BuildHasherDefault<NodeKeyHasher>>;
+pub(super) type LexicalMatches =
+    HashMap<NodeRowId, (f64, u64), BuildHasherDefault<NodeRowIdHasher>>;
 
 /// The terms of nodes, a bit each.
-type QueryTermBitsByNode = HashMap<NodeKey, u64, BuildHasherDefault<NodeKeyHasher>>;
+type QueryTermBitsByNode = HashMap<NodeRowId, u64, BuildHasherDefault<NodeRowIdHasher>>;
 
 /// Hashes keys of nodes, which nobody chooses, by one multiplication.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct NodeKeyHasher(u64);
+pub(super) struct NodeRowIdHasher(u64);
 
 /// An odd number with bits all over, from the golden ratio.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-impl Hasher for NodeKeyHasher {
+impl Hasher for NodeRowIdHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -160,7 +161,7 @@ impl QuestionTerms {
     }
 }
 
-fn add(sets: &mut QueryTermBitsByNode, keys: Vec<NodeKey>, nth: usize) {
+fn add(sets: &mut QueryTermBitsByNode, keys: Vec<NodeRowId>, nth: usize) {
     keys.into_iter().for_each(|key| *sets.entry(key).or_insert(0) |= 1 << nth);
 }
 
@@ -170,7 +171,7 @@ fn matching(
     node_type: Option<NodeType>,
     order: MatchAgeOrder,
     n_max: usize,
-) -> Result<Vec<NodeKey>, StoreError> {
+) -> Result<Vec<NodeRowId>, StoreError> {
     Ok(reader.matching(expression, &filter_of(node_type), order, n_max)?.unwrap_or_default())
 }
 

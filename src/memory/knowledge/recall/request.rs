@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::typed::MemoryError;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::vector::QueryVector;
 use crate::settings::config::KnowledgeSettings;
 
@@ -27,7 +27,7 @@ pub(crate) struct RecallRequest {
     /// Tokens of the answer, at most.
     pub(super) budget: u32,
     pub(super) kinds: Vec<String>,
-    pub(super) as_of: Option<Millis>,
+    pub(super) as_of: Option<UnixMillis>,
     pub(super) include: IncludedStates,
     /// Whether the parts of each score are shown.
     pub(super) explains: bool,
@@ -78,7 +78,7 @@ impl RecallRequest {
             n_episodes: number("episodes", 0, 100, 5)? as usize,
             budget: number("budget", 100, 100_000, 2_000)? as u32,
             kinds: given.texts("kinds", 20, 50)?.unwrap_or_default(),
-            as_of: given.time("as_of", Millis::parse_rfc3339_end)?,
+            as_of: given.time("as_of", UnixMillis::parse_rfc3339_end)?,
             include: IncludedStates {
                 superseded: has(INCLUDED[0]),
                 archived: has(INCLUDED[1]),

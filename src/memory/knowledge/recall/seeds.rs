@@ -9,7 +9,7 @@ use super::{FLOOR, RecallContext, is_merged, keys_of_entity};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::model::tree::NodeType;
 use crate::query::nearest_meeting;
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{FieldFilter, KnowledgeRow};
 
 /// Nodes beside concepts and facts whose types are looked up, at most.
@@ -39,16 +39,16 @@ pub(super) struct RecallCandidates {
     pub(super) reached: Vec<RecallItem>,
     pub(super) episodes: Vec<RecallItem>,
     /// The relevance of facts.
-    pub(super) fact_scores: HashMap<NodeKey, f64>,
+    pub(super) fact_scores: HashMap<NodeRowId, f64>,
 }
 
 /// Matches by type, best first.
 #[derive(Default)]
 struct MatchesByType {
-    concepts: Vec<NodeKey>,
-    facts: Vec<NodeKey>,
-    episodes: Vec<NodeKey>,
-    entities: Vec<NodeKey>,
+    concepts: Vec<NodeRowId>,
+    facts: Vec<NodeRowId>,
+    episodes: Vec<NodeRowId>,
+    entities: Vec<NodeRowId>,
 }
 
 impl RecallContext<'_> {
@@ -56,7 +56,7 @@ impl RecallContext<'_> {
     pub(super) fn of_words(&self, query: &str) -> KnowledgeResult<RecallCandidates> {
         let (question, mut matches) = QuestionTerms::ask(self.reader, query)?;
         if let Some(meaning) = &self.request.meaning {
-            let recalled = |keys: &[NodeKey]| {
+            let recalled = |keys: &[NodeRowId]| {
                 let types = self.reader.types_of(keys)?.into_iter();
                 Ok(types.filter(|it| is_recalled(it.1)).map(|it| it.0).collect())
             };
@@ -123,7 +123,7 @@ impl RecallContext<'_> {
         by_type.concepts = best(of_concepts, 3 * self.request.k + SPARE);
         by_type.facts = best(of_facts, FACTS_MAX);
         let others = best(others, OTHERS_MAX);
-        let (of_entities, others): (Vec<NodeKey>, Vec<NodeKey>) =
+        let (of_entities, others): (Vec<NodeRowId>, Vec<NodeRowId>) =
             others.into_iter().partition(|it| entities.binary_search(it).is_ok());
         by_type.entities = of_entities.into_iter().take(ENTITIES_MAX).collect();
         // Most others are episodes, so that the types of few have to be read.
@@ -147,10 +147,10 @@ impl RecallContext<'_> {
         question: &QuestionTerms,
         matches: &LexicalMatches,
         by_type: &MatchesByType,
-    ) -> KnowledgeResult<(Vec<RecallItem>, HashMap<NodeKey, f64>)> {
+    ) -> KnowledgeResult<(Vec<RecallItem>, HashMap<NodeRowId, f64>)> {
         let facts = self.reader.knowledge_unlinked(&by_type.facts)?;
-        let mut by_cluster: HashMap<NodeKey, (f64, u64, String)> = HashMap::new();
-        let mut fact_scores: HashMap<NodeKey, f64> = HashMap::new();
+        let mut by_cluster: HashMap<NodeRowId, (f64, u64, String)> = HashMap::new();
+        let mut fact_scores: HashMap<NodeRowId, f64> = HashMap::new();
         for fact in &facts {
             let (sim, set) = matches.get(&fact.key).copied().unwrap_or_default();
             let is_shown = super::items::status(self, fact).is_some();
@@ -166,9 +166,9 @@ impl RecallContext<'_> {
                 }
             }
         }
-        let keys: BTreeSet<NodeKey> =
+        let keys: BTreeSet<NodeRowId> =
             by_type.concepts.iter().chain(by_cluster.keys()).copied().collect();
-        let keys: Vec<NodeKey> = keys.into_iter().collect();
+        let keys: Vec<NodeRowId> = keys.into_iter().collect();
         let mut seeds = Vec::new();
         for row in self.reader.knowledge_unlinked(&keys)? {
             let (sim, set) = matches.get(&row.key).copied().unwrap_or_default();
@@ -184,7 +184,7 @@ impl RecallContext<'_> {
                 seeds.push((row, sim, fused, set));
             }
         }
-        let keys: Vec<NodeKey> = seeds.iter().map(|it| it.0.key).collect();
+        let keys: Vec<NodeRowId> = seeds.iter().map(|it| it.0.key).collect();
         let evidence = self.evidence(&keys)?;
         let seed = |(row, sim, fused, set): (KnowledgeRow, f64, f64, u64)| {
             let weight = evidence.get(&row.key).copied().unwrap_or(1.0);
@@ -198,11 +198,11 @@ impl RecallContext<'_> {
     /// Finds the nodes of an entity or a topic, without words.
     pub(super) fn of_place(&self) -> KnowledgeResult<RecallCandidates> {
         let mut found = RecallCandidates::default();
-        let mut scores: HashMap<NodeKey, (f64, RecallReason)> = HashMap::new();
-        let mut episodes: Vec<NodeKey> = Vec::new();
+        let mut scores: HashMap<NodeRowId, (f64, RecallReason)> = HashMap::new();
+        let mut episodes: Vec<NodeRowId> = Vec::new();
         if let Some(entity) = &self.entity {
             let why = RecallReason::of(format!("mentions {}", entity.title()));
-            let mentioning: Vec<NodeKey> =
+            let mentioning: Vec<NodeRowId> =
                 self.mentioning()?.unwrap_or_default().into_iter().collect();
             for row in self.reader.knowledge(&mentioning)? {
                 match row.node_type {
@@ -225,7 +225,7 @@ impl RecallContext<'_> {
                 episodes = of_topic;
             }
         }
-        let mut keys: Vec<NodeKey> = scores.keys().copied().collect();
+        let mut keys: Vec<NodeRowId> = scores.keys().copied().collect();
         keys.sort_unstable();
         let evidence = self.evidence(&keys)?;
         for row in self.reader.knowledge(&keys)? {
@@ -249,12 +249,12 @@ impl RecallContext<'_> {
 
     /// Returns the nodes that mention the asked entity: episodes, and the concepts that they
     /// support or whose facts mention it.
-    fn mentioning(&self) -> KnowledgeResult<Option<BTreeSet<NodeKey>>> {
+    fn mentioning(&self) -> KnowledgeResult<Option<BTreeSet<NodeRowId>>> {
         let Some(entity) = &self.entity else { return Ok(None) };
         let mut all = BTreeSet::new();
         let keys = keys_of_entity(self.reader, entity)?;
         let direct = self.reader.typed_edges_to(&keys, PLACE_MAX * 10)?;
-        let direct: Vec<NodeKey> = direct.into_iter().map(|it| it.source).collect();
+        let direct: Vec<NodeRowId> = direct.into_iter().map(|it| it.source).collect();
         let mut facts = Vec::new();
         for row in self.reader.knowledge(&direct)?.into_iter().filter(|it| !it.has("deleted")) {
             match row.node_type {
@@ -263,7 +263,7 @@ impl RecallContext<'_> {
             }
         }
         all.extend(facts);
-        let episodes: Vec<NodeKey> = all.iter().copied().collect();
+        let episodes: Vec<NodeRowId> = all.iter().copied().collect();
         let edges =
             self.reader.typed_edges_from(&episodes, super::spreading_activation::EDGES_MAX)?;
         all.extend(edges.into_iter().filter(|it| it.link_type != "mentions").map(|it| it.target));
@@ -287,8 +287,9 @@ fn is_recalled(node_type: NodeType) -> bool {
 }
 
 /// Returns the keys of the most similar nodes, best first.
-fn best(mut scored: Vec<(f64, NodeKey)>, n_max: usize) -> Vec<NodeKey> {
-    let better = |a: &(f64, NodeKey), b: &(f64, NodeKey)| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1));
+fn best(mut scored: Vec<(f64, NodeRowId)>, n_max: usize) -> Vec<NodeRowId> {
+    let better =
+        |a: &(f64, NodeRowId), b: &(f64, NodeRowId)| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1));
     if n_max < scored.len() {
         scored.select_nth_unstable_by(n_max, better);
         scored.truncate(n_max);

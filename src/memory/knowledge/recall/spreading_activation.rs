@@ -9,7 +9,7 @@ use super::items::{ItemScore, RecallItem, RecallReason, status};
 use super::{RecallContext, SPREAD_FLOOR, is_merged};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::model::tree::NodeType;
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{KnowledgeRow, TypedEdge};
 
 /// Edges that are read for one hop or look-up, at most.
@@ -67,8 +67,8 @@ const OTHER_WEIGHTS: (f64, f64) = (0.4, 0.4);
 /// A way from one node to another.
 #[derive(Clone, Debug)]
 struct ActivationStep {
-    from: NodeKey,
-    to: NodeKey,
+    from: NodeRowId,
+    to: NodeRowId,
     passed: f64,
     /// How the edge reads from its end.
     way: String,
@@ -81,7 +81,7 @@ struct NodeActivation {
     rest: f64,
     best: f64,
     way: String,
-    from: NodeKey,
+    from: NodeRowId,
 }
 
 impl RecallContext<'_> {
@@ -93,20 +93,20 @@ impl RecallContext<'_> {
         episodes: &[RecallItem],
         entities: &[(KnowledgeRow, f64)],
     ) -> KnowledgeResult<Vec<RecallItem>> {
-        let mut titles: HashMap<NodeKey, String> = HashMap::new();
-        let mut front: Vec<(NodeKey, f64)> = Vec::new();
+        let mut titles: HashMap<NodeRowId, String> = HashMap::new();
+        let mut front: Vec<(NodeRowId, f64)> = Vec::new();
         let starts = seeds.iter().chain(episodes).map(|it| (&it.row, it.score));
         let starts = starts.chain(entities.iter().map(|(row, sim)| (row, *sim)));
         for (row, activation) in starts {
             titles.insert(row.key, row.title().to_owned());
             front.push((row.key, activation));
         }
-        let mut reached: BTreeMap<NodeKey, (KnowledgeRow, NodeActivation)> = BTreeMap::new();
+        let mut reached: BTreeMap<NodeRowId, (KnowledgeRow, NodeActivation)> = BTreeMap::new();
         let mut n_pushes = 0;
         for _ in 0..HOPS {
             let pushes = self.pushes(&strongest(front), PUSHES_MAX - n_pushes)?;
             n_pushes += pushes.len();
-            let mut arrived: BTreeMap<NodeKey, NodeActivation> = BTreeMap::new();
+            let mut arrived: BTreeMap<NodeRowId, NodeActivation> = BTreeMap::new();
             for push in pushes.into_iter().filter(|it| !titles.contains_key(&it.to)) {
                 let ActivationStep { from, to, passed, way } = push;
                 let entry = arrived.entry(to).or_insert(NodeActivation {
@@ -154,15 +154,15 @@ impl RecallContext<'_> {
     /// Returns the strongest ways out of the front.
     fn pushes(
         &self,
-        front: &BTreeMap<NodeKey, f64>,
+        front: &BTreeMap<NodeRowId, f64>,
         n_max: usize,
     ) -> KnowledgeResult<Vec<ActivationStep>> {
-        let keys: Vec<NodeKey> = front.keys().copied().collect();
+        let keys: Vec<NodeRowId> = front.keys().copied().collect();
         let along = self.reader.typed_edges_from(&keys, EDGES_MAX)?;
         let against = self.reader.typed_edges_to_few(&keys, SAME_MAX, EDGES_MAX)?;
         let mut pushes = Vec::new();
         for (edges, is_along) in [(along, true), (against, false)] {
-            let mut degrees: HashMap<(NodeKey, String), u32> = HashMap::new();
+            let mut degrees: HashMap<(NodeRowId, String), u32> = HashMap::new();
             let ends = |it: &TypedEdge| {
                 if is_along { (it.source, it.target) } else { (it.target, it.source) }
             };
@@ -261,7 +261,7 @@ impl RecallContext<'_> {
                 None if !at.has("valid_to") => None,
                 None => {
                     let by = self.reader.typed_edges_to_few(&[at.key], SAME_MAX, EDGES_MAX)?;
-                    let by: Vec<NodeKey> = by
+                    let by: Vec<NodeRowId> = by
                         .into_iter()
                         .filter(|it| it.link_type == "supersedes")
                         .map(|it| it.source)
@@ -296,14 +296,14 @@ impl RecallContext<'_> {
 }
 
 /// Returns the nodes where most activation arrived.
-fn most_active(arrived: &BTreeMap<NodeKey, NodeActivation>) -> Vec<NodeKey> {
-    let mut all: Vec<(f64, NodeKey)> = arrived.iter().map(|(key, at)| (at.rest, *key)).collect();
+fn most_active(arrived: &BTreeMap<NodeRowId, NodeActivation>) -> Vec<NodeRowId> {
+    let mut all: Vec<(f64, NodeRowId)> = arrived.iter().map(|(key, at)| (at.rest, *key)).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     all.into_iter().take(READ_MAX).map(|it| it.1).collect()
 }
 
 /// Returns the nodes of a front that pass activation on.
-fn strongest(mut front: Vec<(NodeKey, f64)>) -> BTreeMap<NodeKey, f64> {
+fn strongest(mut front: Vec<(NodeRowId, f64)>) -> BTreeMap<NodeRowId, f64> {
     front.retain(|it| SPREAD_FLOOR <= it.1);
     front.sort_by(|a, b| b.1.total_cmp(&a.1));
     front.into_iter().take(FRONT_MAX).collect()

@@ -14,7 +14,7 @@ use crate::memory::knowledge::node_writes::{
     BucketOrParentNode, StoredKnowledgeNode, add_edge, edge, find_node, set_fields,
 };
 use crate::memory::typed::MemoryError;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::knowledge::{CONFLICT_STATES, LINKS_MAX, SEVERITIES};
 use crate::model::tree::NodeType;
@@ -160,7 +160,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         &mut self,
         mut old: StoredKnowledgeNode,
         by: &StoredKnowledgeNode,
-        at: Millis,
+        at: UnixMillis,
     ) -> Result<bool, MemoryError> {
         let is_known = old.has("superseded_by") || old.has("merged_into");
         if is_known || !by.is_a(old.record.node_type) || self.leads_to(by, old.id())? {

@@ -15,7 +15,7 @@ use crate::memory::knowledge::node_writes::{
     BucketOrParentNode, StoredKnowledgeNode, add_edge, edge, find_node,
 };
 use crate::memory::typed::MemoryError;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::{name_key, normal_name};
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::knowledge::{FACT_CLUSTER, LINKS_MAX};
@@ -228,7 +228,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         let (list, node_type) = ("facts", NodeType::Fact);
         let subject = record.text("subject").unwrap_or(subject);
         let terms = [Some(subject), record.text("attribute")].map(|it| it.map(normal_name));
-        let time = |name: &str| fields.get(name).and_then(Value::as_i64).map(Millis);
+        let time = |name: &str| fields.get(name).and_then(Value::as_i64).map(UnixMillis);
         let held = Validity { from: time("valid_from"), to: time("valid_to") };
         let says_same = |it: &StoredKnowledgeNode| {
             is_equal_text(&it.record.content, text)
@@ -447,7 +447,7 @@ fn dated(record: &RemindRecord) -> Map<String, Value> {
     let updated = record.time("updated_at").or(created);
     let mut fields = Map::new();
     for (name, at) in [("created_at", created), ("updated_at", updated)] {
-        let at: Option<Millis> = at;
+        let at: Option<UnixMillis> = at;
         if let Some(at) = at {
             fields.insert(name.to_owned(), at.0.into());
         }

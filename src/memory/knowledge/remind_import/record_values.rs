@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use crate::maintenance::transfer::RemindRecord;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::NamedEntity;
 use crate::model::kind_specs::knowledge::ENTITY_KINDS;
 
@@ -15,7 +15,7 @@ pub(super) trait RecordValues {
     fn text(&self, name: &str) -> Option<&str>;
     fn number(&self, name: &str) -> Option<f64>;
     /// Returns a time; the reader of the records gave it a zone.
-    fn time(&self, name: &str) -> Option<Millis>;
+    fn time(&self, name: &str) -> Option<UnixMillis>;
     /// Returns whether a flag is set: `true`, or a number that is not 0.
     fn is_set(&self, name: &str) -> bool;
     /// Returns a list of texts: a list, the JSON of one, or lines.
@@ -33,10 +33,11 @@ impl RecordValues for RemindRecord {
         self.get(name)?.as_f64()
     }
 
-    fn time(&self, name: &str) -> Option<Millis> {
+    fn time(&self, name: &str) -> Option<UnixMillis> {
         let text = self.text(name)?.trim();
         // SQLite and Python put a blank where the standard has a `T`.
-        Millis::parse_rfc3339(text).or_else(|| Millis::parse_rfc3339(&text.replacen(' ', "T", 1)))
+        UnixMillis::parse_rfc3339(text)
+            .or_else(|| UnixMillis::parse_rfc3339(&text.replacen(' ', "T", 1)))
     }
 
     fn is_set(&self, name: &str) -> bool {

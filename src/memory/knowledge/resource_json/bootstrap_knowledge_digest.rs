@@ -11,7 +11,7 @@ use super::{all_of, conflicts_document, last_written, stats_document};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::worksheets::Worksheet;
 use crate::model::tree::NodeType;
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{KnowledgeRow, Reader};
 
 /// Tokens of the document where nobody says how many.
@@ -95,8 +95,8 @@ pub(crate) fn bootstrap_document(reader: &Reader, budget: u32) -> KnowledgeResul
 fn n_sources(
     reader: &Reader,
     concepts: &[KnowledgeRow],
-) -> KnowledgeResult<HashMap<NodeKey, usize>> {
-    let keys: Vec<NodeKey> = concepts.iter().map(|it| it.key).collect();
+) -> KnowledgeResult<HashMap<NodeRowId, usize>> {
+    let keys: Vec<NodeRowId> = concepts.iter().map(|it| it.key).collect();
     let mut n = HashMap::new();
     for edge in reader.typed_edges_to(&keys, super::EDGES_MAX)? {
         if edge.link_type == "supports" {
@@ -110,10 +110,10 @@ fn n_sources(
 fn facts_of(
     reader: &Reader,
     concepts: &[KnowledgeRow],
-) -> KnowledgeResult<HashMap<NodeKey, Vec<String>>> {
-    let keys: Vec<NodeKey> =
+) -> KnowledgeResult<HashMap<NodeRowId, Vec<String>>> {
+    let keys: Vec<NodeRowId> =
         concepts.iter().filter(|it| it.has("subject")).map(|it| it.key).collect();
-    let mut facts: HashMap<NodeKey, Vec<String>> = HashMap::new();
+    let mut facts: HashMap<NodeRowId, Vec<String>> = HashMap::new();
     let now = last_written(reader)?;
     for fact in reader.facts_below(&keys, super::EDGES_MAX)?.into_iter().rev() {
         let Some(cluster) = fact.parent else { continue };

@@ -6,9 +6,9 @@ use super::{EDGES_MAX, aliases, concept_line, entity_name, last_written};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::deletion_mark::marked_if_deleted;
 use crate::memory::knowledge::recall::{entity_of, keys_of_entity, node_of_type};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::tree::NodeType;
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{KnowledgeRow, Reader, TypedEdge};
 
 /// Facts of one cluster, at most.
@@ -25,7 +25,7 @@ pub(crate) fn concept_document(reader: &Reader, id: &str) -> KnowledgeResult<Val
     document.insert("title".to_owned(), concept.title().into());
     document.insert("summary".to_owned(), concept.content.as_str().into());
     let facts = reader.facts_below(&[concept.key], FACTS_MAX)?;
-    let marked: Vec<NodeKey> =
+    let marked: Vec<NodeRowId> =
         facts.iter().filter(|it| it.has("contested")).map(|it| it.key).collect();
     let contested = reader.contested_among(&marked, last_written(reader)?)?;
     let line = |it: &KnowledgeRow| fact_line(it, contested.contains(&it.key));
@@ -62,7 +62,7 @@ pub(crate) fn entity_document(reader: &Reader, text: &str) -> KnowledgeResult<Va
             NodeType::Episode => episodes.push(episode_line(row)),
             NodeType::Concept => concepts.push(concept_line(row)),
             NodeType::Fact => {
-                let cluster: Vec<NodeKey> = row.parent.into_iter().collect();
+                let cluster: Vec<NodeRowId> = row.parent.into_iter().collect();
                 concepts.extend(reader.knowledge(&cluster)?.iter().map(concept_line));
             }
             _ => relations.push(edge_line(edge, row)),
@@ -88,12 +88,12 @@ type EdgeWithNode = (TypedEdge, KnowledgeRow);
 /// Returns the edges that lead to nodes and those that begin at them, without nodes that are gone.
 fn ends(
     reader: &Reader,
-    keys: &[NodeKey],
+    keys: &[NodeRowId],
 ) -> KnowledgeResult<(Vec<EdgeWithNode>, Vec<EdgeWithNode>)> {
     let with_rows = |edges: Vec<TypedEdge>,
-                     other: fn(&TypedEdge) -> NodeKey|
+                     other: fn(&TypedEdge) -> NodeRowId|
      -> KnowledgeResult<_> {
-        let keys: Vec<NodeKey> = edges.iter().map(other).collect();
+        let keys: Vec<NodeRowId> = edges.iter().map(other).collect();
         let rows = reader.knowledge(&keys)?;
         let end = |edge: TypedEdge| {
             let row = rows.iter().find(|it| it.key == other(&edge)).filter(|it| !it.is_gone())?;
@@ -114,7 +114,7 @@ fn fields(row: &KnowledgeRow) -> Map<String, Value> {
         match value.as_i64() {
             _ if ["links", "names", "subject"].contains(&key.as_str()) => (),
             Some(at) if is_time => {
-                shown.insert(key.clone(), Millis(at).to_second().into());
+                shown.insert(key.clone(), UnixMillis(at).to_second().into());
             }
             _ => {
                 shown.insert(key.clone(), value.clone());
@@ -130,8 +130,8 @@ fn fact_line(fact: &KnowledgeRow, is_contested: bool) -> Value {
         "text": fact.content,
         "subject": fact.text("subject"),
         "attribute": fact.text("attribute"),
-        "valid_from": fact.time("valid_from").map(Millis::to_second),
-        "valid_to": fact.time("valid_to").map(Millis::to_second),
+        "valid_from": fact.time("valid_from").map(UnixMillis::to_second),
+        "valid_to": fact.time("valid_to").map(UnixMillis::to_second),
         "contested": is_contested,
         "superseded_by": fact.text("superseded_by"),
     });
@@ -143,7 +143,7 @@ fn episode_line(episode: &KnowledgeRow) -> Value {
         "id": episode.id,
         "kind": episode.text("kind"),
         "title": episode.title(),
-        "at": episode.time("at").map(Millis::to_second),
+        "at": episode.time("at").map(UnixMillis::to_second),
     })
 }
 

@@ -15,10 +15,10 @@ use crate::memory::knowledge::recall::{
     RecallRequest, entity_of, find_topic, node_of_type, recall,
 };
 use crate::memory::knowledge::remind_export::record_time;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::tree::NodeType;
 use crate::query::render::{to_label, to_text_below};
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{KnowledgeRow, Reader, TypedEdge};
 
 /// Characters of an episode that a concept shows.
@@ -38,8 +38,8 @@ pub(crate) struct RecordPageRequest {
     pub(crate) topic: Option<String>,
     pub(crate) kind: Option<String>,
     pub(crate) is_consolidated: Option<bool>,
-    pub(crate) from: Option<Millis>,
-    pub(crate) to: Option<Millis>,
+    pub(crate) from: Option<UnixMillis>,
+    pub(crate) to: Option<UnixMillis>,
 }
 
 /// Returns concepts by title, with their number.
@@ -149,7 +149,7 @@ pub(crate) fn entity_records(
     });
     let total = rows.len();
     let rows = filter.part(rows);
-    let keys: Vec<NodeKey> = rows.iter().map(|it| it.key).collect();
+    let keys: Vec<NodeRowId> = rows.iter().map(|it| it.key).collect();
     let n_mentions = n_mentions(reader, &keys)?;
     let record = |it: &KnowledgeRow| {
         let mut record = entity(it);
@@ -171,7 +171,7 @@ pub(crate) fn entity_record(reader: &Reader, text: &str) -> KnowledgeResult<Valu
     record["mention_count"] = n_mentions.get(&row.key).copied().unwrap_or(0).into();
     for (edges, direction) in [(out, "outgoing"), (back, "incoming")] {
         let other = |it: &TypedEdge| if direction == "outgoing" { it.target } else { it.source };
-        let keys: Vec<NodeKey> = edges.iter().map(other).collect();
+        let keys: Vec<NodeRowId> = edges.iter().map(other).collect();
         let mut rows = reader.knowledge(&keys)?;
         rows.retain(|it| it.node_type == NodeType::Entity && !it.is_gone());
         for edge in &edges {
@@ -208,8 +208,8 @@ pub(crate) fn concepts_of_entity(
     text: &str,
     filter: &RecordPageRequest,
 ) -> KnowledgeResult<Value> {
-    let keys: Vec<NodeKey> = mentioning(reader, text)?.iter().map(|it| it.key).collect();
-    let mut supported: Vec<NodeKey> = reader
+    let keys: Vec<NodeRowId> = mentioning(reader, text)?.iter().map(|it| it.key).collect();
+    let mut supported: Vec<NodeRowId> = reader
         .typed_edges_from(&keys, EDGES_MAX)?
         .into_iter()
         .filter(|it| it.link_type != "mentions")
@@ -218,7 +218,7 @@ pub(crate) fn concepts_of_entity(
     supported.sort_unstable();
     supported.dedup();
     let mut rows = reader.knowledge(&supported)?;
-    let clusters: Vec<NodeKey> = rows
+    let clusters: Vec<NodeRowId> = rows
         .iter()
         .filter(|it| it.node_type == NodeType::Fact)
         .filter_map(|it| it.parent)
@@ -259,7 +259,7 @@ const INDENT: &str = "    ";
 pub(crate) fn query_record(
     reader: &Reader,
     request: &RecallRequest,
-    now: Millis,
+    now: UnixMillis,
 ) -> KnowledgeResult<Value> {
     let (answer, _) = recall(reader, request, now)?;
     let (mut concepts, mut found, mut lines) = (Vec::new(), Vec::new(), Vec::new());
@@ -331,7 +331,7 @@ pub(super) fn links_between(
     rows: &[KnowledgeRow],
     name: fn(&KnowledgeRow) -> String,
 ) -> KnowledgeResult<Vec<Value>> {
-    let keys: Vec<NodeKey> = rows.iter().map(|it| it.key).collect();
+    let keys: Vec<NodeRowId> = rows.iter().map(|it| it.key).collect();
     let mut links = Vec::new();
     for edge in reader.typed_edges_from(&keys, EDGES_MAX)? {
         let at = |key| keys.binary_search(&key).ok().and_then(|it| rows.get(it));
@@ -358,17 +358,17 @@ fn context_of(source: &KnowledgeRow, link_type: &str, to: &str) -> Value {
 fn mentioning(reader: &Reader, text: &str) -> KnowledgeResult<Vec<KnowledgeRow>> {
     let entity = entity_of(reader, text)?;
     let edges = reader.typed_edges_to(&[entity.key], EDGES_MAX)?;
-    let keys: Vec<NodeKey> = edges.iter().map(|it| it.source).collect();
+    let keys: Vec<NodeRowId> = edges.iter().map(|it| it.source).collect();
     let mut rows = reader.knowledge(&keys)?;
     rows.retain(|it| it.node_type == NodeType::Episode && !it.is_gone());
     Ok(rows)
 }
 
 /// Returns the episodes that support a concept, eldest first.
-fn sources(reader: &Reader, concept: NodeKey) -> KnowledgeResult<Vec<KnowledgeRow>> {
+fn sources(reader: &Reader, concept: NodeRowId) -> KnowledgeResult<Vec<KnowledgeRow>> {
     let mut edges = reader.typed_edges_to(&[concept], EDGES_MAX)?;
     edges.retain(|it| it.link_type == "supports");
-    let keys: Vec<NodeKey> = edges.iter().map(|it| it.source).collect();
+    let keys: Vec<NodeRowId> = edges.iter().map(|it| it.source).collect();
     let mut rows = reader.knowledge(&keys)?;
     rows.retain(|it| it.node_type == NodeType::Episode && !it.is_gone());
     rows.sort_by_key(|it| it.key);
@@ -433,7 +433,7 @@ fn concept(reader: &Reader, row: &KnowledgeRow) -> KnowledgeResult<Value> {
 }
 
 fn episodes(reader: &Reader, rows: &[KnowledgeRow]) -> KnowledgeResult<Vec<Value>> {
-    let keys: Vec<NodeKey> = rows.iter().map(|it| it.key).collect();
+    let keys: Vec<NodeRowId> = rows.iter().map(|it| it.key).collect();
     let mentioned = mentioned(reader, &keys)?;
     let record = |row: &KnowledgeRow| {
         let of_row = mentioned.iter().filter(|it| it.0 == row.key);

@@ -9,10 +9,10 @@ use super::{EDGES_MAX, all_of, entity_name, stats_document, unknown};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::recall::find_topic;
 use crate::memory::knowledge::remind_export::record_time;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::topic_names::topic_slug;
 use crate::model::tree::NodeType;
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{KnowledgeRow, Reader};
 
 /// Returns every topic with what it has.
@@ -60,9 +60,9 @@ pub(crate) fn entity_graph_record(reader: &Reader) -> KnowledgeResult<Value> {
 
 /// Returns the numbers of nodes and edges, by their types, and of conflicts that are open at a
 /// time.
-pub(crate) fn stats_record(reader: &Reader, at: Millis) -> KnowledgeResult<Value> {
+pub(crate) fn stats_record(reader: &Reader, at: UnixMillis) -> KnowledgeResult<Value> {
     let mut record = stats_document(reader, at)?;
-    let mut ends: BTreeMap<NodeKey, NodeType> = BTreeMap::new();
+    let mut ends: BTreeMap<NodeRowId, NodeType> = BTreeMap::new();
     for (node_type, name) in [
         (NodeType::Episode, "episode_types"),
         (NodeType::Concept, "concept_types"),
@@ -76,7 +76,7 @@ pub(crate) fn stats_record(reader: &Reader, at: Millis) -> KnowledgeResult<Value
         }
         record[name] = json!(by_kind);
     }
-    let keys: Vec<NodeKey> = ends.keys().copied().collect();
+    let keys: Vec<NodeRowId> = ends.keys().copied().collect();
     let mut by_type = [BTreeMap::<String, usize>::new(), BTreeMap::new()];
     let mut n_mentions = 0_usize;
     for edge in reader.typed_edges_from(&keys, EDGES_MAX)? {

@@ -16,7 +16,7 @@ impl Case {
         let shown = |it: crate::store::reader::KnowledgeRow| {
             let [subject, attribute] =
                 ["subject", "attribute"].map(|key| it.text(key).unwrap_or("-").to_owned());
-            let end = it.time("valid_to").map_or("now".to_owned(), Millis::day);
+            let end = it.time("valid_to").map_or("now".to_owned(), UnixMillis::day);
             format!("{subject} / {attribute}: {} until {end}", it.content)
         };
         let mut statements: Vec<String> = found.unwrap().into_iter().map(shown).collect();

@@ -1,7 +1,7 @@
 //! Tests of nodes that stand for others: merged, restored, forgotten with what belongs to them.
 
 use super::*;
-use crate::memory::{ForgetChildrenMode, WriteMode};
+use crate::memory::{AppendOrReplaceMode, ForgetChildrenMode};
 
 #[test]
 fn what_was_merged_into_another_node_is_changed_by_the_name_of_that_one() {
@@ -122,7 +122,9 @@ fn what_is_deleted_or_merged_is_written_by_no_tool() {
     let deleted = format!("names `{c}`, which is deleted; `restore` brings it back");
     for (gone, why) in [(&a, merged), (&c, deleted)] {
         let before = case.tree();
-        for mode in [WriteMode::Auto, WriteMode::Append, WriteMode::Replace] {
+        for mode in
+            [AppendOrReplaceMode::Auto, AppendOrReplaceMode::Append, AppendOrReplaceMode::Replace]
+        {
             let error = case.memory.write("Other.", Some(gone), mode).unwrap_err();
             assert_eq!(error.to_string(), format!("`anchor` {why}"));
         }
@@ -131,6 +133,6 @@ fn what_is_deleted_or_merged_is_written_by_no_tool() {
         assert_eq!(case.error(json!([{"op": "pin", "id": gone}])), format!("`id` {why}"));
         assert_eq!(case.tree(), before);
     }
-    case.memory.write("Other.", Some(&b), WriteMode::Replace).unwrap();
+    case.memory.write("Other.", Some(&b), AppendOrReplaceMode::Replace).unwrap();
     assert!(case.memory.fetch(&b, None).unwrap().text.contains("Other."));
 }

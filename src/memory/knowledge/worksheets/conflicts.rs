@@ -9,10 +9,10 @@ use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::conflict_writes::DISPUTES;
 use crate::memory::knowledge::deletion_mark::marked_if_deleted;
 use crate::memory::knowledge::resource_json::n_open_conflicts;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::kind_specs::knowledge::CONFLICT_STATES;
 use crate::model::tree::NodeType;
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{KnowledgeRow, Reader};
 use crate::text::truncate_chars;
 
@@ -20,7 +20,10 @@ use crate::text::truncate_chars;
 const STATEMENT_CHARS_MIN: usize = 10;
 
 /// Returns the newest of these conflicts.
-pub(super) fn open_conflicts(reader: &Reader, now: Millis) -> KnowledgeResult<Vec<KnowledgeRow>> {
+pub(super) fn open_conflicts(
+    reader: &Reader,
+    now: UnixMillis,
+) -> KnowledgeResult<Vec<KnowledgeRow>> {
     let open = ("conflict", CONFLICT_STATES[0]);
     let lapsed = reader.lapsed_conflicts(now)?;
     let mut keys = reader.newest_with(NodeType::Conflict, open, CONFLICTS_MAX + lapsed.len())?;
@@ -54,7 +57,7 @@ fn conflict_json(
 ) -> KnowledgeResult<Value> {
     let mut edges = reader.typed_edges_from(&[conflict.key], EDGES_MAX)?;
     edges.retain(|it| it.link_type == DISPUTES);
-    let targets: Vec<NodeKey> = edges.iter().map(|it| it.target).collect();
+    let targets: Vec<NodeRowId> = edges.iter().map(|it| it.target).collect();
     let facts: Vec<Value> = reader
         .knowledge(&targets)?
         .iter()
@@ -62,7 +65,7 @@ fn conflict_json(
             let shown = json!({
                 "id": it.id,
                 "text": truncate_chars(&it.content, n_chars),
-                "valid_from": it.time("valid_from").map(Millis::to_second),
+                "valid_from": it.time("valid_from").map(UnixMillis::to_second),
             });
             marked_if_deleted(it, shown)
         })
@@ -79,7 +82,7 @@ fn conflict_json(
 pub(super) fn conflicts_sheet(
     reader: &Reader,
     request: &WorksheetRequest,
-    (base, now): (i64, Millis),
+    (base, now): (i64, UnixMillis),
 ) -> KnowledgeResult<Value> {
     let total = n_open_conflicts(reader, now)?;
     let mut sheet = Worksheet::new(

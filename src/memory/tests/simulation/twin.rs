@@ -8,7 +8,7 @@ use super::Simulation;
 use crate::memory::Memory;
 use crate::memory::tests::model::Heat;
 use crate::memory::tests::shared::Space;
-use crate::store::replica_mark::carry_replica;
+use crate::store::replica_write_guard::carry_replica;
 
 /// The replica beside the present one.
 pub(super) struct Twin {

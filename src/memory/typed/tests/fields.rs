@@ -339,7 +339,7 @@ fn reads_count_without_a_snapshot() {
     assert_eq!(world.n_snapshots(), n);
     let memory = world.memory().typed_memory(id.as_str().unwrap());
     let memory = memory.unwrap().unwrap();
-    assert_eq!((memory.access_count, memory.accessed_at), (2, Millis(START.0 + 7_000)));
+    assert_eq!((memory.access_count, memory.accessed_at), (2, UnixMillis(START.0 + 7_000)));
 }
 
 #[test]
@@ -411,7 +411,9 @@ fn writing_and_summarizing_keep_type_and_fields() {
     let node = memory.read::<_, StoreError>(|it| it.typed_by_uuid(uuid)).unwrap().unwrap().id;
     let fetched = memory.fetch(uuid, None).unwrap();
     assert!(fetched.text.contains(&node), "{}", fetched.text);
-    memory.write("# Another\n\ntext", Some(&node), crate::memory::WriteMode::Replace).unwrap();
+    memory
+        .write("# Another\n\ntext", Some(&node), crate::memory::AppendOrReplaceMode::Replace)
+        .unwrap();
     memory.summarize(&node, "Short.", None).unwrap();
     let now = memory.typed_memory(uuid).unwrap().unwrap();
     assert_eq!((now.memory_type, now.content.as_str()), (NodeType::Learning, "Short."));

@@ -107,7 +107,7 @@ fn metadata() -> impl Strategy<Value = Value> {
             let completed_at = completed_at.filter(|_| status == "completed");
             json!({
                 "outcome": outcome, "blockers": blockers, "status": status,
-                "completed_at": completed_at.map(|it| Millis(it).rfc3339()),
+                "completed_at": completed_at.map(|it| UnixMillis(it).rfc3339()),
             })
         })
 }
@@ -125,7 +125,7 @@ fn memory() -> impl Strategy<Value = Value> {
             let id = u128::from_be_bytes(id) & !(0xf << 76) | 4 << 76;
             let hex = format!("{id:032x}");
             let id = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-");
-            let at = |it: i64| Millis(it).rfc3339();
+            let at = |it: i64| UnixMillis(it).rfc3339();
             json!({
                 "task_metadata": Some(metadata).filter(|_| memory_type == "task"),
                 "archived": archived, "importance": importance, "tags": tags,
@@ -438,7 +438,7 @@ fn no_tool_makes_a_memory_that_an_import_would_refuse() {
     let node = node.unwrap().id;
     let long = "x".repeat(5_001);
     let refused = [
-        memory.write(&long, Some(&node), crate::memory::WriteMode::Replace),
+        memory.write(&long, Some(&node), crate::memory::AppendOrReplaceMode::Replace),
         memory.summarize(&node, &long, None),
     ];
     for (refused, name) in refused.into_iter().zip(["payload", "summary"]) {

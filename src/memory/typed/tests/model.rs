@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 
 /// What is kept of a memory, apart from its reads.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +51,7 @@ impl Entry {
             }
             self.metadata.entry("status".to_owned()).or_insert(json!("in-progress"));
             if self.metadata["status"] == "completed" {
-                let at = json!(Millis(now).to_second());
+                let at = json!(UnixMillis(now).to_second());
                 self.metadata.entry("completed_at".to_owned()).or_insert(at);
             } else {
                 self.metadata.remove("completed_at");
@@ -90,9 +90,9 @@ impl Model {
             "type": entry.memory_type,
             "content": entry.content,
             "category": entry.category(),
-            "created_at": Millis(entry.created_at).to_second(),
-            "updated_at": Millis(entry.updated_at).to_second(),
-            "accessed_at": Millis(accessed_at).to_second(),
+            "created_at": UnixMillis(entry.created_at).to_second(),
+            "updated_at": UnixMillis(entry.updated_at).to_second(),
+            "accessed_at": UnixMillis(accessed_at).to_second(),
             "access_count": access_count,
             "tags": entry.tags,
             "importance": entry.importance,
@@ -168,7 +168,7 @@ impl Model {
         tags.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
         let tags = tags.iter().take(10).map(|(tag, n)| json!({"tag": tag, "count": n}));
         let created = || self.entries.iter().map(|it| it.created_at);
-        let shown = |at: Option<i64>| at.map(|it| Millis(it).to_second());
+        let shown = |at: Option<i64>| at.map(|it| UnixMillis(it).to_second());
         json!({
             "total_memories": self.entries.len(),
             "by_type": {"core": of_type("core"), "learning": of_type("learning"), "task": of_type("task")},

@@ -37,11 +37,16 @@ impl SecondProcess {
         SecondProcess { child, requests, answers }
     }
 
-    pub(super) fn call(&mut self, now: Millis, tool: &str, args: &Value) -> Result<Value, Value> {
+    pub(super) fn call(
+        &mut self,
+        now: UnixMillis,
+        tool: &str,
+        args: &Value,
+    ) -> Result<Value, Value> {
         self.ask(&json!({"now": now.0, "tool": tool, "args": args}))
     }
 
-    pub(super) fn roll_back(&mut self, now: Millis, target: i64, is_dropping: bool) {
+    pub(super) fn roll_back(&mut self, now: UnixMillis, target: i64, is_dropping: bool) {
         self.ask(&json!({"now": now.0, "target": target, "is_dropping": is_dropping})).unwrap();
     }
 

@@ -43,15 +43,15 @@ impl LinkIndex for &Library {
         Ok(nth.filter(|id| *id < self.places.len()))
     }
 
-    fn labelled(&self, name: NameKey) -> Result<Vec<LinkCandidate<usize>>, Self::Error> {
-        let is_named = |place: &&LinkCandidate<usize>| NameKey::of(&place.label) == name;
+    fn labelled(&self, name: LinkNameHash) -> Result<Vec<LinkCandidate<usize>>, Self::Error> {
+        let is_named = |place: &&LinkCandidate<usize>| LinkNameHash::of(&place.label) == name;
         Ok(self.places.iter().filter(is_named).cloned().collect())
     }
 
     fn labelled_in(
         &self,
         path: &str,
-        name: NameKey,
+        name: LinkNameHash,
     ) -> Result<Vec<LinkCandidate<usize>>, Self::Error> {
         let labelled = self.labelled(name)?;
         Ok(labelled.into_iter().filter(|it| it.path == path).collect())

@@ -4,12 +4,12 @@ use proptest::prelude::*;
 use super::*;
 use crate::fuzzing::entries::{entries, parse_entries};
 use crate::model::heat::StoredHeat;
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 
 /// Returns a node of `a.md`.
 fn head(node_type: &str, label: &str) -> NodeSummary {
     NodeSummary {
-        key: NodeKey(1),
+        key: NodeRowId(1),
         id: "AcTRirZSwQh".to_owned(),
         parent: None,
         position: 0,

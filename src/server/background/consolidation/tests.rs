@@ -3,7 +3,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::memory::knowledge::RememberRequest;
-use crate::model::clock::{Clock, Millis};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::providers::shell_provider_testing;
 use crate::store::IfMissing;
 
@@ -18,7 +18,7 @@ struct Case {
 impl Case {
     fn new(n_episodes: usize) -> Case {
         let folder = TempDir::new().unwrap();
-        let clock = Clock::manual(Millis(1_795_428_000_000));
+        let clock = Clock::manual(UnixMillis(1_795_428_000_000));
         let path = folder.path().join("memory.db");
         let memory = Memory::open_at(&path, IfMissing::Create, clock.clone()).unwrap();
         for nth in 0..n_episodes {

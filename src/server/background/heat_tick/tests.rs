@@ -2,7 +2,7 @@ use crossbeam_channel::TryRecvError;
 
 use super::*;
 use crate::memory::typed::StoreRequest;
-use crate::model::clock::{Clock, Millis};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::settings::config::TypedMemorySettings;
 use crate::store::IfMissing;
 
@@ -13,7 +13,7 @@ fn memory(dir: &tempfile::TempDir, clock: &Clock) -> Memory {
 #[test]
 fn each_tick_wakes_listeners_and_none_while_frozen() {
     let dir = tempfile::tempdir().unwrap();
-    let clock = Clock::manual(Millis(1_700_000_000_000));
+    let clock = Clock::manual(UnixMillis(1_700_000_000_000));
     let (memory, waker, watch) = (memory(&dir, &clock), NoticeWaker::default(), clock.stopwatch());
     let wakes = waker.receiver();
     let mut pace = MemoryClockSchedule::new(0);
@@ -38,7 +38,7 @@ fn each_tick_wakes_listeners_and_none_while_frozen() {
 #[test]
 fn the_time_until_shutdown_is_counted() {
     let dir = tempfile::tempdir().unwrap();
-    let memory = memory(&dir, &Clock::manual(Millis(1_700_000_000_000)));
+    let memory = memory(&dir, &Clock::manual(UnixMillis(1_700_000_000_000)));
     let attended = || memory.read(|reader| reader.attended()).unwrap();
     let (waker, mut pace) = (NoticeWaker::default(), MemoryClockSchedule::new(0));
     turn(&memory, &waker, &mut pace, 90_000, false).unwrap();
@@ -61,7 +61,7 @@ fn archived_after(memory: &Memory, clock: &Clock, minutes: i64) -> u64 {
 #[test]
 fn each_tick_archives_unless_the_settings_forbid_it() {
     let dir = tempfile::tempdir().unwrap();
-    let clock = Clock::manual(Millis(1_700_000_000_000));
+    let clock = Clock::manual(UnixMillis(1_700_000_000_000));
     let forbidden =
         TypedMemorySettings { auto_archive: Some(false), ..TypedMemorySettings::default() };
     let forbidding = memory(&dir, &clock).with_memory_settings(forbidden);
@@ -81,7 +81,7 @@ fn each_tick_archives_unless_the_settings_forbid_it() {
 #[test]
 fn frozen_temperatures_keep_no_memory_from_being_archived() {
     let dir = tempfile::tempdir().unwrap();
-    let clock = Clock::manual(Millis(1_700_000_000_000));
+    let clock = Clock::manual(UnixMillis(1_700_000_000_000));
     let memory = memory(&dir, &clock);
     memory.set_rates(crate::model::heat::HeatParameters { is_enabled: false, ..memory.rates() });
     let args = serde_json::json!({"type": "learning", "content": "Old."});
@@ -93,7 +93,7 @@ fn frozen_temperatures_keep_no_memory_from_being_archived() {
 #[test]
 fn a_stopped_thread_ends_and_counts_no_time_that_did_not_pass() {
     let dir = tempfile::tempdir().unwrap();
-    let memory = memory(&dir, &Clock::manual(Millis(1_700_000_000_000)));
+    let memory = memory(&dir, &Clock::manual(UnixMillis(1_700_000_000_000)));
     let (stop, waker) = (StopSignal::default(), NoticeWaker::default());
     let wakes = waker.receiver();
     std::thread::scope(|scope| {

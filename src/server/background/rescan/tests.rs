@@ -32,7 +32,7 @@ impl RescanFixture {
     fn new() -> RescanFixture {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("notes")).unwrap();
-        RescanFixture::at(dir, Clock::manual(Millis(NOON)), "ann")
+        RescanFixture::at(dir, Clock::manual(UnixMillis(NOON)), "ann")
     }
 
     fn at(dir: tempfile::TempDir, clock: Clock, holder: &str) -> RescanFixture {

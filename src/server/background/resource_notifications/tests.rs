@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::mcp::rpc::parse_frame;
 use crate::mcp::server_testing::{self, TestHandler};
-use crate::mcp::{Connection, FrameOutcome, Outbox};
+use crate::mcp::{Connection, Outbox, TransportAction};
 
 const WINDOW: Duration = Duration::from_millis(500);
 
@@ -15,7 +15,7 @@ fn subscriber(server: &Server<TestHandler>, uri: &str) -> Connection {
         let line = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let frame = parse_frame(line.to_string().as_bytes()).unwrap();
         let outbox = Outbox::new(unbounded().0);
-        let FrameOutcome::Reply(line) = connection.accept_frame(server, frame, &outbox) else {
+        let TransportAction::Reply(line) = connection.accept_frame(server, frame, &outbox) else {
             panic!("no reply")
         };
         assert!(line.text.contains("result"), "{}", line.text);
@@ -40,7 +40,7 @@ fn notifications(changes_ms: i64) -> Vec<i64> {
         }
         // The thread wakes only for changes and for deadlines.
         if is_change || due.is_some_and(|it| it <= now) {
-            let left_ms = pace.turn(&server.hub, Millis(now), |_| WINDOW);
+            let left_ms = pace.turn(&server.hub, UnixMillis(now), |_| WINDOW);
             due = left_ms.map(|it| now + it);
         }
         let lines = client.pending_updates(&server);
@@ -73,7 +73,7 @@ fn each_resource_has_its_own_debounce() {
     for now in (0..=10_000).step_by(100) {
         server.hub.mark_changed("fixture://sea");
         server.hub.mark_changed("fixture://sky");
-        pace.turn(&server.hub, Millis(now), window);
+        pace.turn(&server.hub, UnixMillis(now), window);
         for (client, n) in clients.iter().zip(&mut notified) {
             *n += client.pending_updates(&server).len();
         }

@@ -1,7 +1,7 @@
 use crossbeam_channel::bounded;
 
 use super::*;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::server::client_sessions::{
     ClientIdentity, ClientSessionTotals, EndedSessionRetention, ObservedRequest, ProcessTransport,
 };
@@ -22,7 +22,7 @@ impl Fixture {
             "salt",
             EndedSessionRetention::Kept,
         );
-        let clock = Clock::manual(Millis(1_000_000));
+        let clock = Clock::manual(UnixMillis(1_000_000));
         Fixture { home: tempfile::tempdir().unwrap(), registry, clock }
     }
 
@@ -72,16 +72,16 @@ fn idle_sessions_add_no_line_and_ledgers_are_compacted() {
     };
     it.saw("a", false);
     for _ in 0..3 {
-        ledger.write(it.registry.take_changed(SessionChangeUrgency::All, it.clock.now()));
+        ledger.write(it.registry.take_changed(SessionChangeFilter::All, it.clock.now()));
     }
     assert_eq!(it.n_lines(), 1);
     for n in 2..COMPACT_LINES {
         it.saw("a", true);
-        ledger.write(it.registry.take_changed(SessionChangeUrgency::All, Millis(n as i64)));
+        ledger.write(it.registry.take_changed(SessionChangeFilter::All, UnixMillis(n as i64)));
     }
     assert_eq!(it.n_lines(), COMPACT_LINES - 1);
     it.saw("a", true);
-    ledger.write(it.registry.take_changed(SessionChangeUrgency::All, it.clock.now()));
+    ledger.write(it.registry.take_changed(SessionChangeFilter::All, it.clock.now()));
     assert_eq!(it.n_lines(), 1);
     assert_eq!(it.past()[0].tool_calls, COMPACT_LINES as u64 - 1);
 }
@@ -99,7 +99,7 @@ fn unwritable_entries_wait() {
     std::fs::write(it.home.path().join(".remindb"), "in the way").unwrap();
     for n in 0..PENDING_MAX + 5 {
         it.saw("a", true);
-        ledger.write(it.registry.take_changed(SessionChangeUrgency::All, Millis(n as i64)));
+        ledger.write(it.registry.take_changed(SessionChangeFilter::All, UnixMillis(n as i64)));
     }
     assert_eq!(ledger.pending.len(), PENDING_MAX);
     assert!(ledger.last_error.is_some());

@@ -1,8 +1,8 @@
 use tempfile::TempDir;
 
 use super::*;
-use crate::memory::{ForgetChildrenMode, WriteMode};
-use crate::model::clock::{Clock, Millis};
+use crate::memory::{AppendOrReplaceMode, ForgetChildrenMode};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::providers::{ProviderJob, Providers, shell_provider_testing};
 use crate::store::IfMissing;
 
@@ -23,7 +23,7 @@ struct Case {
 impl Case {
     fn new(script: &str) -> Case {
         let folder = TempDir::new().unwrap();
-        let clock = Clock::manual(Millis(1_795_428_000_000));
+        let clock = Clock::manual(UnixMillis(1_795_428_000_000));
         let path = folder.path().join("memory.db");
         let memory = Memory::open_at(&path, IfMissing::Create, clock).unwrap();
         let embeddings = Some(shell_provider_testing::program_for(ProviderJob::Embeddings, script));
@@ -45,7 +45,7 @@ impl Case {
     }
 
     fn write(&self, text: &str) {
-        self.memory.write(text, None, WriteMode::Append).unwrap();
+        self.memory.write(text, None, AppendOrReplaceMode::Append).unwrap();
     }
 
     fn fill(&mut self) -> Result<(), String> {
@@ -108,7 +108,7 @@ const QUESTIONS: [&str; 3] = ["which vehicle broke", "invoice", "note of a row"]
 fn a_vector_goes_with_its_text() {
     let mut case = Case::of_notes();
     let (car, invoice) = (case.id_of("automobile"), case.id_of("invoice"));
-    case.memory.write("The boat was repaired.", Some(&car), WriteMode::Replace).unwrap();
+    case.memory.write("The boat was repaired.", Some(&car), AppendOrReplaceMode::Replace).unwrap();
     assert_eq!(case.n_vectors(), 11, "its text changed");
     case.memory.forget(&invoice, ForgetChildrenMode::Strict).unwrap();
     assert_eq!(case.n_vectors(), 10, "its text is gone");

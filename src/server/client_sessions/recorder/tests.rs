@@ -29,9 +29,9 @@ fn only_the_log_of_its_session_has_an_internal_error() {
         elapsed_ms: 5,
         failure,
     };
-    sessions.on_call_end(&of(Some("one"), Some(&failure)), Millis(0));
-    sessions.on_call_end(&of(Some("two"), None), Millis(0));
-    sessions.on_call_end(&of(None, Some(&failure)), Millis(0));
+    sessions.on_call_end(&of(Some("one"), Some(&failure)), UnixMillis(0));
+    sessions.on_call_end(&of(Some("two"), None), UnixMillis(0));
+    sessions.on_call_end(&of(None, Some(&failure)), UnixMillis(0));
     let messages = |session: &str| -> Vec<Value> {
         let path = dir.path().join(format!(".remindb/logs/{session}.log"));
         let text = std::fs::read_to_string(path).unwrap();

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::super::one_time_links::LINK_MS;
 use super::super::*;
 use super::client::{Answer, Client, Up};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 
 const TOKEN: &str = "a-token-that-nobody-guesses";
 
@@ -148,7 +148,7 @@ const JSON: &str = "Content-Type: application/json\r\n";
 
 /// Starts a server with links on a clock that stands still.
 fn linked() -> (Up, Arc<OneTimeLinks>, Clock) {
-    let clock = Clock::manual(Millis(1_700_000_000_000));
+    let clock = Clock::manual(UnixMillis(1_700_000_000_000));
     let links = Arc::new(OneTimeLinks::new(&clock).unwrap());
     let token = BearerToken::new(TOKEN).unwrap();
     let up = Up::with_links(Limits::default(), Some(token), Some(Arc::clone(&links)));

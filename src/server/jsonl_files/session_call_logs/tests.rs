@@ -9,7 +9,11 @@ use super::*;
 const BOTH: JsonlLogFileSettings = JsonlLogFileSettings { enabled: true, max_file_size: 400 };
 
 fn record(n: i64) -> SessionLogRecord {
-    SessionLogRecord::new(&format!("mcp call tool=MemoryTree elapsed_ms={n}"), "DEBUG", Millis(n))
+    SessionLogRecord::new(
+        &format!("mcp call tool=MemoryTree elapsed_ms={n}"),
+        "DEBUG",
+        UnixMillis(n),
+    )
 }
 
 #[test]
@@ -17,7 +21,7 @@ fn a_record_is_read_back_unchanged() {
     let home = tempfile::tempdir().unwrap();
     let logs = SessionLogs::new(Some(home.path()), &BOTH);
     assert_eq!((logs.index().unwrap(), logs.read("a").unwrap()), (vec![], None));
-    let plain = SessionLogRecord::new("odd", "WARN", Millis(1));
+    let plain = SessionLogRecord::new("odd", "WARN", UnixMillis(1));
     for record in [&record(1500), &plain] {
         logs.append("a", record).unwrap();
     }

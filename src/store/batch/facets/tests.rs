@@ -5,7 +5,7 @@ use proptest::sample::select;
 use serde_json::json;
 
 use super::*;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::fields::CanonicalFields;
 use crate::model::tree::ContentFormat;
 use crate::store::node_columns::FIELDS;
@@ -134,7 +134,7 @@ proptest! {
                     batch.set_agent_text(&old, &new).map(|()| key)
                 }
             };
-            key = Some(writer.write("m", "", Millis(0), write).unwrap().0);
+            key = Some(writer.write("m", "", UnixMillis(0), write).unwrap().0);
             prop_assert_eq!(check(&writer), Vec::<String>::new());
         }
     }
@@ -151,7 +151,7 @@ proptest! {
         let dir = tempfile::tempdir().unwrap();
         let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
         let work = |batch: &mut Batch<'_>| {
-            let mut keys: Vec<NodeKey> = Vec::new();
+            let mut keys: Vec<NodeRowId> = Vec::new();
             for (fields, at) in &states {
                 let new = data(NodeType::Entity, "text", fields);
                 match keys.get(*at) {
@@ -173,7 +173,7 @@ proptest! {
             }
             Ok::<_, StoreError>(())
         };
-        writer.write("m", "", Millis(0), work).unwrap();
+        writer.write("m", "", UnixMillis(0), work).unwrap();
     }
 }
 

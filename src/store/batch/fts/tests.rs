@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::connection::cache_kib;
 use crate::store::node_columns::FIELDS;
@@ -15,7 +15,7 @@ fn a_large_write_leaves_no_large_cache() {
     let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
     let before = cache_kib(&writer.lock());
     for fails in [false, true] {
-        let written = writer.write("m", "", Millis(0), |batch| {
+        let written = writer.write("m", "", UnixMillis(0), |batch| {
             batch.defer_indexing()?;
             assert!(before < cache_kib(batch.tx));
             let planned = StoreError::Corrupt { what: "as planned".to_owned() };
@@ -57,7 +57,7 @@ fn nodes_that_are_indexed_before_the_end_are_not_indexed_again() {
     for n_waiting in 0..5 {
         let dir = tempfile::tempdir().unwrap();
         let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
-        let many = writer.write::<_, StoreError>("m", "", Millis(0), |batch| {
+        let many = writer.write::<_, StoreError>("m", "", UnixMillis(0), |batch| {
             batch.defer_indexing()?;
             (0..1_000).try_for_each(|nth| insert(batch, nth, 1))?;
             batch.index_waiting()?;
@@ -72,7 +72,7 @@ fn nodes_that_are_indexed_before_the_end_are_not_indexed_again() {
 fn no_small_write_merges_the_segments_of_a_first_compile() {
     let dir = tempfile::tempdir().unwrap();
     let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
-    let many = writer.write::<_, StoreError>("m", "", Millis(0), |batch| {
+    let many = writer.write::<_, StoreError>("m", "", UnixMillis(0), |batch| {
         batch.defer_indexing()?;
         (0..3_000).try_for_each(|nth| insert(batch, nth, 300))
     });
@@ -81,7 +81,9 @@ fn no_small_write_merges_the_segments_of_a_first_compile() {
     assert!(800 < n_pages, "{n_pages}");
     for nth in 0..100 {
         let before = pages(&writer);
-        writer.write::<_, StoreError>("m", "", Millis(0), |batch| insert(batch, nth, 5)).unwrap();
+        writer
+            .write::<_, StoreError>("m", "", UnixMillis(0), |batch| insert(batch, nth, 5))
+            .unwrap();
         let n_new = pages(&writer).difference(&before).count();
         assert!(n_new < n_pages / 2, "write {nth} wrote {n_new} pages, of {n_pages}");
     }
@@ -102,7 +104,7 @@ fn a_typed_node_has_its_facets_within_a_large_write() {
         token_count: 4,
         attributes: AttributeValues::default().with(FIELDS, Some(fields)),
     };
-    let written = writer.write("m", "", Millis(0), |batch| {
+    let written = writer.write("m", "", UnixMillis(0), |batch| {
         batch.defer_indexing()?;
         batch.insert_typed_node(&data, &["Memories"])?;
         let within: String = one(batch.tx, FACETS).doing("look")?;
@@ -115,7 +117,7 @@ fn a_typed_node_has_its_facets_within_a_large_write() {
 }
 
 /// Inserts a node whose facets are computed here, so that the trigger passes over it.
-fn insert_typed(batch: &mut Batch<'_>, content: &str) -> Result<NodeKey, StoreError> {
+fn insert_typed(batch: &mut Batch<'_>, content: &str) -> Result<NodeRowId, StoreError> {
     let fields = AttributeValue::Text(r#"{"title":"a node"}"#.to_owned());
     let data = NodeData {
         node_type: NodeType::Episode,
@@ -132,7 +134,7 @@ fn insert_typed(batch: &mut Batch<'_>, content: &str) -> Result<NodeKey, StoreEr
 fn the_typed_nodes_of_one_write_are_one_segment() {
     let dir = tempfile::tempdir().unwrap();
     let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
-    let made = writer.write::<_, StoreError>("m", "", Millis(0), |batch| {
+    let made = writer.write::<_, StoreError>("m", "", UnixMillis(0), |batch| {
         let first = insert_typed(batch, "wort 0")?;
         assert_eq!(batch.matching_nodes("wort", 9)?, [], "it waits");
         (1..50).try_for_each(|nth| insert_typed(batch, &format!("wort {nth}")).map(drop))?;
@@ -144,7 +146,8 @@ fn the_typed_nodes_of_one_write_are_one_segment() {
     let n_segments: i64 =
         one(&writer.lock(), "SELECT count(DISTINCT segid) FROM node_fts_idx").unwrap();
     assert!(n_segments <= 2, "{n_segments}");
-    let found = writer.write::<_, StoreError>("", "", Millis(0), |it| it.matching_nodes("wort", 9));
+    let found =
+        writer.write::<_, StoreError>("", "", UnixMillis(0), |it| it.matching_nodes("wort", 9));
     assert_eq!(found.unwrap().0[0], first);
 }
 
@@ -152,7 +155,7 @@ fn the_typed_nodes_of_one_write_are_one_segment() {
 fn a_typed_node_that_waits_may_change_and_go() {
     let dir = tempfile::tempdir().unwrap();
     let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
-    let made = writer.write::<_, StoreError>("m", "", Millis(0), |batch| {
+    let made = writer.write::<_, StoreError>("m", "", UnixMillis(0), |batch| {
         for nth in 0..4 {
             let node = insert_typed(batch, &format!("before {nth}"))?;
             let old = batch.at(node)?.expect("it was just made");
@@ -173,7 +176,7 @@ fn a_typed_node_that_waits_may_change_and_go() {
     check_index(&writer);
     let n_found = |word: &str| {
         let read = |it: &mut Batch<'_>| it.matching_nodes(word, 9).map(|it| it.len());
-        writer.write::<_, StoreError>("", "", Millis(0), read).unwrap().0
+        writer.write::<_, StoreError>("", "", UnixMillis(0), read).unwrap().0
     };
     assert_eq!((n_found("before"), n_found("after")), (2, 1));
 }

@@ -3,12 +3,12 @@
 use rusqlite::{Connection, ErrorCode};
 
 use super::{QUERY_MS_MAX, QueryDeadline};
-use crate::model::clock::{Clock, Millis, Stopwatch};
+use crate::model::clock::{Clock, Stopwatch, UnixMillis};
 use crate::store::ErrorContext;
 
 /// Returns a stopwatch that shows `elapsed_ms`.
 fn shows(elapsed_ms: i64) -> Option<Stopwatch> {
-    let clock = Clock::manual(Millis(0));
+    let clock = Clock::manual(UnixMillis(0));
     let stopwatch = clock.stopwatch();
     clock.advance(elapsed_ms);
     Some(stopwatch)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Row, params};
 
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::tree::NodeType;
 use crate::store::reader::{Reader, limit};
 use crate::store::record::{read_id, read_type};
@@ -24,7 +24,7 @@ pub(crate) struct KnowledgeChange {
     /// None after it was removed.
     pub(crate) new_fields: Option<String>,
     pub(crate) message: String,
-    pub(crate) at: Millis,
+    pub(crate) at: UnixMillis,
 }
 
 /// The type of the node of a change `d`; `n` is the node, if it is there.
@@ -85,7 +85,7 @@ impl Reader {
                 old_fields: row.get(6)?,
                 new_fields: row.get(7)?,
                 message: row.get(8)?,
-                at: Millis(row.get(9)?),
+                at: UnixMillis(row.get(9)?),
             })
         };
         self.all(CHANGES, params![snapshot, seq, names, limit(n_max)], read).doing("list changes")

@@ -2,9 +2,9 @@
 
 use rusqlite::{Row, params};
 
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::store::reader::{Reader, list};
-use crate::store::{ErrorContext, NodeKey, StoreError};
+use crate::store::{ErrorContext, NodeRowId, StoreError};
 
 /// The condition that a node is not hidden and not over at a time.
 macro_rules! stands_at {
@@ -48,7 +48,7 @@ pub(in crate::store) use disputes_what_is_over;
 impl Reader {
     /// Returns the open conflicts that have run out at a time: statements are over by then, and at
     /// most one stands.
-    pub(crate) fn lapsed_conflicts(&self, at: Millis) -> Result<Vec<NodeKey>, StoreError> {
+    pub(crate) fn lapsed_conflicts(&self, at: UnixMillis) -> Result<Vec<NodeRowId>, StoreError> {
         const LAPSED: &str = concat!(
             "
             SELECT state.node
@@ -68,7 +68,7 @@ impl Reader {
             ") < 2
              ORDER BY state.node"
         );
-        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
+        let read = |row: &Row<'_>| row.get(0).map(NodeRowId);
         self.all(LAPSED, [at.0], read).doing("look for conflicts that have run out")
     }
 
@@ -76,9 +76,9 @@ impl Reader {
     /// of low severity, stands then.
     pub(crate) fn contested_among(
         &self,
-        facts: &[NodeKey],
-        at: Millis,
-    ) -> Result<Vec<NodeKey>, StoreError> {
+        facts: &[NodeRowId],
+        at: UnixMillis,
+    ) -> Result<Vec<NodeRowId>, StoreError> {
         const CONTESTED: &str = concat!(
             "
             SELECT DISTINCT fact.key
@@ -100,7 +100,7 @@ impl Reader {
         if facts.is_empty() {
             return Ok(Vec::new());
         }
-        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
+        let read = |row: &Row<'_>| row.get(0).map(NodeRowId);
         self.all(CONTESTED, params![list(facts), at.0], read).doing("look for contested facts")
     }
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::super::database_builder_testing::work_of;
-use crate::memory::{ForgetChildrenMode, Memory, WriteMode};
-use crate::model::clock::{Clock, Millis};
+use crate::memory::{AppendOrReplaceMode, ForgetChildrenMode, Memory};
+use crate::model::clock::{Clock, UnixMillis};
 use crate::model::heat::HeatThresholds;
 use crate::store::reader::{Reader, Stats};
 use crate::store::{IfMissing, StoreError};
@@ -21,7 +21,7 @@ impl Fixture {
     fn new() -> Fixture {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("m.db");
-        let clock = Clock::manual(Millis(1));
+        let clock = Clock::manual(UnixMillis(1));
         let memory = Memory::open_at(&path, IfMissing::Create, clock).unwrap();
         let fixture = Fixture { _dir: dir, path, memory };
         (0..NODES).for_each(|nth| drop(fixture.write(&format!("Text {nth}."))));
@@ -29,12 +29,12 @@ impl Fixture {
     }
 
     fn write(&self, text: &str) -> String {
-        let answer = self.memory.write(text, None, WriteMode::Append).unwrap();
+        let answer = self.memory.write(text, None, AppendOrReplaceMode::Append).unwrap();
         answer.text.split_whitespace().nth(2).unwrap().to_owned()
     }
 
     fn kept(&self) -> Stats {
-        let stats = |it: &Reader| it.stats(HeatThresholds::default(), Millis(1));
+        let stats = |it: &Reader| it.stats(HeatThresholds::default(), UnixMillis(1));
         self.memory.read(stats).unwrap()
     }
 
@@ -46,8 +46,8 @@ impl Fixture {
     #[track_caller]
     fn check(&self) {
         let kept = self.kept();
-        let counted: Result<Stats, StoreError> =
-            Reader::open(&self.path).and_then(|it| it.stats(HeatThresholds::default(), Millis(1)));
+        let counted: Result<Stats, StoreError> = Reader::open(&self.path)
+            .and_then(|it| it.stats(HeatThresholds::default(), UnixMillis(1)));
         assert_eq!(kept, Stats { path: kept.path.clone(), ..counted.unwrap() });
     }
 
@@ -74,7 +74,10 @@ fn sums_follow_writes_of_all_kinds() {
     fixture.check();
     let id = fixture.write("# A heading\n\nA text, and more of it.");
     fixture.check();
-    fixture.memory.write("Another text altogether.", Some(&id), WriteMode::Append).unwrap();
+    fixture
+        .memory
+        .write("Another text altogether.", Some(&id), AppendOrReplaceMode::Append)
+        .unwrap();
     fixture.memory.forget(&id, ForgetChildrenMode::Cascade).unwrap();
     fixture.check();
     fixture.memory.rollback(3, false).unwrap();

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::memory::WriteMode;
+use crate::memory::AppendOrReplaceMode;
 
 /// Three folders with linked notes.
 fn fixture() -> ResourceFixture {
@@ -55,7 +55,7 @@ fn id(fixture: &ResourceFixture, label: &str) -> String {
 #[test]
 fn pages_of_children_walk_the_whole_tree_whatever_their_size() {
     let fixture = fixture();
-    fixture.memory.write("# Loose\n\nOf nobody.", None, WriteMode::Append).unwrap();
+    fixture.memory.write("# Loose\n\nOf nobody.", None, AppendOrReplaceMode::Append).unwrap();
     let roots = walk(&fixture, "remindb://children?limit=1", "nodes", "after");
     let labels: Vec<&str> = roots.iter().map(|it| it["label"].as_str().unwrap()).collect();
     assert_eq!(labels, ["Ana", "Ben", "Queue", "Loose"]);
@@ -174,9 +174,9 @@ fn a_long_text_is_read_piece_by_piece() {
     let line = "A line with ünïcödé and *marks*. ";
     let fixture = ResourceFixture::of(&[("a.md", "# Long\n")]);
     let text = format!("```\n{}```\n", format!("{line}\n").repeat(20));
-    fixture.memory.write(&text, None, WriteMode::Append).unwrap();
+    fixture.memory.write(&text, None, AppendOrReplaceMode::Append).unwrap();
     let long = line.repeat(2_000);
-    let written = fixture.memory.write(&long, None, WriteMode::Append).unwrap();
+    let written = fixture.memory.write(&long, None, AppendOrReplaceMode::Append).unwrap();
     let id = written.structured["node_id"].as_str().unwrap().to_owned();
     let (mut whole, mut from) = (String::new(), String::new());
     loop {
@@ -196,7 +196,7 @@ fn a_long_text_is_read_piece_by_piece() {
 #[test]
 fn folders_and_files_are_areas_whose_sums_add_up() {
     let fixture = fixture();
-    fixture.memory.write("Of nobody.", None, WriteMode::Append).unwrap();
+    fixture.memory.write("Of nobody.", None, AppendOrReplaceMode::Append).unwrap();
     let map = fixture.value("remindb://map");
     let item = |name: &str| {
         map["items"].as_array().unwrap().iter().find(|it| it["name"] == name).unwrap().clone()
@@ -313,7 +313,7 @@ fn the_timeline_counts_what_each_snapshot_changed() {
     let phone = id(&fixture, "Phone");
     let text = fixture.value(&format!("remindb://children?of={phone}"));
     let text = text["nodes"][0]["id"].as_str().unwrap().to_owned();
-    fixture.memory.write("43", Some(&text), WriteMode::Replace).unwrap();
+    fixture.memory.write("43", Some(&text), AppendOrReplaceMode::Replace).unwrap();
     let all = walk(&fixture, "remindb://timeline?limit=1", "snapshots", "before");
     assert_eq!(
         keys(&all[0]),

@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use super::ResourceFixture;
 use crate::memory::typed::{DeleteRequest, QueryRequest, StoreRequest, UpdateRequest};
 use crate::memory::{Error, Memory};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::surface::changed_resources::ChangeWatch;
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
 /// 2026-01-01T10:00:00Z.
-const NOW: Millis = Millis(1_767_261_600_000);
+const NOW: UnixMillis = UnixMillis(1_767_261_600_000);
 
-fn set(fixture: &ResourceFixture, at: Millis) {
+fn set(fixture: &ResourceFixture, at: UnixMillis) {
     fixture.clock.advance(at.since(fixture.clock.now()));
 }
 
@@ -75,7 +75,7 @@ pub(super) fn filled() -> (ResourceFixture, Vec<(String, &'static str)>) {
         ),
     ];
     for (days, letter, args) in rows {
-        set(&fixture, Millis(NOW.0 + days * DAY_MS));
+        set(&fixture, UnixMillis(NOW.0 + days * DAY_MS));
         ids.push((store(&fixture.memory, args), letter));
     }
     let archive = DeleteRequest::parse(&object(json!({"id": ids[7].0}))).unwrap();
@@ -352,7 +352,7 @@ fn writes_wake_the_collections_that_show_them() {
     assert_eq!(woken(), "");
     store(memory, json!({"type": "core", "content": "Likes tea"}));
     assert_eq!(woken(), "", "it is there");
-    memory.write("# A note\n", None, crate::memory::WriteMode::Append).unwrap();
+    memory.write("# A note\n", None, crate::memory::AppendOrReplaceMode::Append).unwrap();
     assert_eq!(woken(), "");
     store(memory, json!({"type": "core", "content": "Likes rum"}));
     assert_eq!(woken(), "recent core");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::json;
 
 use super::*;
-use crate::memory::WriteMode;
+use crate::memory::AppendOrReplaceMode;
 use crate::query::dashboard::{self, TreeScope};
 
 /// Returns a URI for every row, with existing values for `{…}`.
@@ -118,7 +118,7 @@ fn reading_everything_leaves_every_byte() {
 fn write(fixture: &ResourceFixture, n_writes: usize) {
     for n in 0..n_writes {
         let text = format!("# Note {n}\n\nSee [[Note {}]] and [[One]].\n", n + 1);
-        let answer = fixture.memory.write(&text, None, WriteMode::Append).unwrap();
+        let answer = fixture.memory.write(&text, None, AppendOrReplaceMode::Append).unwrap();
         let id = answer.structured["node_id"].as_str().unwrap().to_owned();
         match n % 4 {
             0 => drop(fixture.memory.search("note", Some(500)).unwrap()),

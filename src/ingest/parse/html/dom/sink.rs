@@ -26,19 +26,19 @@ const ATTRIBUTES: [&str; 20] = [
 #[derive(Debug)]
 pub(in crate::ingest::parse::html) struct DomSink {
     nodes: RefCell<Vec<DomNode>>,
-    names: RefCell<ElementNames>,
+    names: RefCell<ElementNameInterner>,
     /// Start and end of the piece of the source that is being read.
     pub(in crate::ingest::parse::html) place: Cell<(u32, u32)>,
 }
 
 /// The names of elements, each once.
 #[derive(Debug, Default)]
-struct ElementNames {
+struct ElementNameInterner {
     known: HashMap<QualName, NameIdx>,
     all: Vec<QualName>,
 }
 
-impl ElementNames {
+impl ElementNameInterner {
     fn idx(&mut self, name: QualName) -> NameIdx {
         let next = NameIdx(u32::try_from(self.all.len()).expect("fewer names than elements"));
         *self.known.entry(name).or_insert_with_key(|name| {

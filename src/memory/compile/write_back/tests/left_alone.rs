@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::{Desk, NOTE};
-use crate::memory::{ForgetChildrenMode, WriteMode};
+use crate::memory::{AppendOrReplaceMode, ForgetChildrenMode};
 use crate::settings::root_settings::{LiveRootSettings, OperatorOptions};
 
 #[test]
@@ -12,7 +12,8 @@ fn a_file_that_changed_is_left_alone() {
     let desk = Desk::with(NOTE);
     desk.person("a.md", &NOTE.replace("Bye", "Good bye"));
     let id = desk.id("One writes.");
-    let reply = desk.memory.write("Two write.", Some(&id), WriteMode::Replace).unwrap().text;
+    let reply =
+        desk.memory.write("Two write.", Some(&id), AppendOrReplaceMode::Replace).unwrap().text;
     let kept = "kept as overlay: a.md changed since it was compiled";
     assert!(reply.ends_with(kept), "{reply}");
     let reply = desk.memory.forget(&desk.id("- x\n- y"), ForgetChildrenMode::Strict).unwrap().text;
@@ -25,7 +26,7 @@ fn a_file_that_changed_is_left_alone() {
         [("Good bye.", "Bye.", "So long."), ("Two write.", "One writes.", "Three write.")]
     {
         file = file.replace(old, new);
-        assert_eq!(desk.write_at(at, WriteMode::Replace, new), format!("{file}\n"));
+        assert_eq!(desk.write_at(at, AppendOrReplaceMode::Replace, new), format!("{file}\n"));
     }
 }
 
@@ -36,8 +37,10 @@ fn line_ends_marks_and_modes_of_a_file_stay() {
     desk.person("a.md", &text);
     fs::set_permissions(desk.path("a.md"), fs::Permissions::from_mode(0o640)).unwrap();
     desk.compile();
-    desk.memory.write("Two\nwrite.", Some(&desk.id("One writes.")), WriteMode::Replace).unwrap();
-    desk.memory.write("More.", Some(&desk.id("Later")), WriteMode::Append).unwrap();
+    desk.memory
+        .write("Two\nwrite.", Some(&desk.id("One writes.")), AppendOrReplaceMode::Replace)
+        .unwrap();
+    desk.memory.write("More.", Some(&desk.id("Later")), AppendOrReplaceMode::Append).unwrap();
     let expected = text.replace("One writes.", "Two\r\nwrite.") + "\r\n\r\nMore.";
     assert_eq!(desk.file("a.md"), expected);
     assert_eq!(fs::metadata(desk.path("a.md")).unwrap().permissions().mode() & 0o777, 0o640);
@@ -50,14 +53,14 @@ fn a_secret_of_a_person_is_never_written_over() {
     let text = format!("# A\n\nBefore.\n\nThe token is {secret} here.\n\nAfter.\n");
     let desk = Desk::with(&text);
     let marked = "The token is «redacted:github_pat» here.";
-    desk.memory.write("Later.", Some(&desk.id("After.")), WriteMode::Replace).unwrap();
+    desk.memory.write("Later.", Some(&desk.id("After.")), AppendOrReplaceMode::Replace).unwrap();
     assert_eq!(desk.file("a.md"), text.replace("After.", "Later."));
     desk.check_settled();
     for words in ["No token.", "The token is «redacted:github_pat» there."] {
         let at = desk.id(marked);
-        let reply = desk.memory.write(words, Some(&at), WriteMode::Replace).unwrap().text;
+        let reply = desk.memory.write(words, Some(&at), AppendOrReplaceMode::Replace).unwrap().text;
         assert!(reply.contains("kept as overlay: a.md has a secret there"), "{reply}");
-        desk.memory.write(marked, Some(&at), WriteMode::Replace).unwrap();
+        desk.memory.write(marked, Some(&at), AppendOrReplaceMode::Replace).unwrap();
     }
     let reply = desk.memory.forget(&desk.id(marked), ForgetChildrenMode::Strict).unwrap().text;
     assert!(reply.contains("has a secret there"), "{reply}");
@@ -78,7 +81,7 @@ fn nothing_is_written_in_other_formats_or_through_links() {
     desk.compile();
     let replace = |text: &str, words: &str| {
         let at = desk.id(text);
-        desk.memory.write(words, Some(&at), WriteMode::Replace).unwrap().text
+        desk.memory.write(words, Some(&at), AppendOrReplaceMode::Replace).unwrap().text
     };
     assert!(replace("port: 80", "port: 81").contains("c.json is neither Markdown nor plain text"));
     assert!(replace("A page.", "No page.").contains("page.html is neither"));
@@ -87,7 +90,7 @@ fn nothing_is_written_in_other_formats_or_through_links() {
     assert_eq!(desk.file("plain.txt"), "A simple text.\n\nAnother.\n");
     desk.check_settled();
     symlink("/etc", desk.path("agents")).unwrap();
-    let reply = desk.memory.write("A new one.", None, WriteMode::Auto).unwrap().text;
+    let reply = desk.memory.write("A new one.", None, AppendOrReplaceMode::Auto).unwrap().text;
     assert!(reply.contains("kept as overlay: agents/a-new-one.md"), "{reply}");
 }
 
@@ -97,8 +100,8 @@ fn a_folder_without_the_setting_is_not_written_to() {
     let live = LiveRootSettings::start(&desk.path(""), OperatorOptions::default()).unwrap();
     let Desk { dir, memory } = desk;
     let desk = Desk { dir, memory: memory.with_workspace(live) };
-    desk.memory.write("Two.", Some(&desk.id("One writes.")), WriteMode::Replace).unwrap();
-    desk.memory.write("A new one.", None, WriteMode::Auto).unwrap();
+    desk.memory.write("Two.", Some(&desk.id("One writes.")), AppendOrReplaceMode::Replace).unwrap();
+    desk.memory.write("A new one.", None, AppendOrReplaceMode::Auto).unwrap();
     assert_eq!(desk.file("a.md"), NOTE);
     assert!(!desk.path("agents").exists());
     desk.check_settled();
@@ -119,9 +122,9 @@ fn a_write_that_fails_leaves_the_file_as_it_was() {
     let long = words.trim_end();
     let write = |id: Option<&str>, mode| desk.memory.write(long, id, mode).unwrap_err();
     for error in [
-        write(Some(&heading), WriteMode::Append),
-        write(Some(&text), WriteMode::Replace),
-        write(None, WriteMode::Auto),
+        write(Some(&heading), AppendOrReplaceMode::Append),
+        write(Some(&text), AppendOrReplaceMode::Replace),
+        write(None, AppendOrReplaceMode::Auto),
         desk.memory.summarize(&text, long, None).unwrap_err(),
     ] {
         assert!(error.to_string().contains("nothing was changed"), "{error}");
@@ -131,7 +134,7 @@ fn a_write_that_fails_leaves_the_file_as_it_was() {
     assert!(agents.is_empty(), "{agents:?}");
     is_full(1 << 30);
     desk.check_settled();
-    assert!(desk.memory.write(long, Some(&heading), WriteMode::Append).is_ok());
+    assert!(desk.memory.write(long, Some(&heading), AppendOrReplaceMode::Append).is_ok());
     assert!(desk.file("a.md").contains(long));
     desk.check_settled();
 }

@@ -196,7 +196,7 @@ impl Sides {
             0..4 => {
                 let block = self.block();
                 said = words_in(&block);
-                self.desk.memory.write(&block, Some(&id), WriteMode::Append)
+                self.desk.memory.write(&block, Some(&id), AppendOrReplaceMode::Append)
             }
             4..8 => {
                 let word = self.word();
@@ -209,7 +209,7 @@ impl Sides {
                     _ => format!("Said {word}."),
                 };
                 said = words_in(&words);
-                self.desk.memory.write(&words, Some(&id), WriteMode::Replace)
+                self.desk.memory.write(&words, Some(&id), AppendOrReplaceMode::Replace)
             }
             8 => {
                 let summary = format!("In short {}.", self.word());
@@ -225,7 +225,7 @@ impl Sides {
             _ => {
                 let block = self.block();
                 said = words_in(&block);
-                self.desk.memory.write(&block, None, WriteMode::Auto)
+                self.desk.memory.write(&block, None, AppendOrReplaceMode::Auto)
             }
         };
         if reply.is_ok() {

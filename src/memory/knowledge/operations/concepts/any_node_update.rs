@@ -14,7 +14,7 @@ use crate::memory::knowledge::node_writes::{
 };
 use crate::memory::knowledge::operations::processed_and_pinned::ID_CHARS_MAX;
 use crate::memory::typed::{UpdateRequest, rewrite};
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::name_key;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::KindSpec;
@@ -174,7 +174,7 @@ fn set_validity(
         match given.value(key).map(|it| it.as_str()) {
             None => (),
             Some(Some("")) => *bound = None,
-            Some(_) => *bound = given.time(key, Millis::parse_rfc3339)?,
+            Some(_) => *bound = given.time(key, UnixMillis::parse_rfc3339)?,
         }
     }
     if held.is_empty() {
@@ -240,7 +240,7 @@ fn mentions_of(
     batch: &mut Batch<'_>,
     node: &StoredKnowledgeNode,
     (content, entities): (&str, Option<&[String]>),
-    now: Millis,
+    now: UnixMillis,
 ) -> KnowledgeResult<Vec<NodeId>> {
     let mut mentions = mentioned(batch, content, entities.unwrap_or_default(), now)?;
     if entities.is_none() {

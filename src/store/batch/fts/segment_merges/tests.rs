@@ -1,7 +1,7 @@
 //! Tests that no commit pays for a large merge, and that segments stay few.
 
 use super::*;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::tree::Node;
 use crate::store::{Batch, IfMissing, NodeData, NodePlace, StoreError, Writer};
 
@@ -26,7 +26,7 @@ fn write(
         }
         Ok(())
     };
-    writer.write::<_, StoreError>("m", "", Millis(0), add).unwrap();
+    writer.write::<_, StoreError>("m", "", UnixMillis(0), add).unwrap();
 }
 
 /// Returns the pages that a write of one small text adds to the log.

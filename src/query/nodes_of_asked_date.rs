@@ -12,7 +12,7 @@ use super::date_forms::{date_forms, phrase_of_dotted};
 use super::document_dates::{DaySpan, told_days};
 use super::query_parser::{QuestionTermRole, TERMS_MAX, Term, TermUnit};
 use crate::model::tree::NodeType;
-use crate::store::NodeKey;
+use crate::store::NodeRowId;
 use crate::store::reader::{
     ArchivedVisibility, MatchAgeOrder, MatchedNode, NodeFilter, NodeTextStart, Reader,
     TextWithBreadcrumb,
@@ -25,7 +25,7 @@ const NODES_MAX: usize = 500;
 struct NodesOfAskedDate {
     /// The full-text expression for its forms, which find some of them.
     text: String,
-    nodes: Vec<NodeKey>,
+    nodes: Vec<NodeRowId>,
 }
 
 /// Puts the dates that nodes have in the place of their words among the terms of a question, as one
@@ -35,7 +35,7 @@ pub(super) fn replace_dates(
     dates: &[AskedDate],
     filter: &NodeFilter<'_>,
     terms: &mut Vec<Term>,
-) -> Result<Vec<NodeKey>, Error> {
+) -> Result<Vec<NodeRowId>, Error> {
     if dates.is_empty() {
         return Ok(Vec::new());
     }
@@ -105,7 +105,7 @@ fn dated_nodes(
         let phrases: Vec<String> = forms.dotted.iter().map(|it| phrase_of_dotted(it)).collect();
         let found = newest(&any(&phrases), filter)?.unwrap_or_default();
         let written = reader.contents(&found)?;
-        let has_one = |it: &&NodeKey| {
+        let has_one = |it: &&NodeRowId| {
             let text = written.get(it);
             text.is_some_and(|text| forms.dotted.iter().any(|it| text.contains(it.as_str())))
         };
@@ -135,11 +135,11 @@ fn dated_nodes(
 fn nodes_naming(
     reader: &Reader,
     term: &Term,
-    (date, known): (&AskedDate, &[NodeKey]),
+    (date, known): (&AskedDate, &[NodeRowId]),
     filter: &NodeFilter<'_>,
-) -> Result<Vec<NodeKey>, Error> {
+) -> Result<Vec<NodeRowId>, Error> {
     let found = reader.matching(&term.text, filter, MatchAgeOrder::EldestFirst, NODES_MAX)?;
-    let known: HashSet<&NodeKey> = known.iter().collect();
+    let known: HashSet<&NodeRowId> = known.iter().collect();
     let mut found = found.unwrap_or_default();
     found.retain(|it| !known.contains(it));
     if date.days.has_year && is_name(term) {
@@ -196,8 +196,8 @@ impl AskedDate {
 /// nodes.
 pub(super) fn days_of_nodes(
     reader: &Reader,
-    keys: &[NodeKey],
-) -> Result<HashMap<NodeKey, DaySpan>, Error> {
+    keys: &[NodeRowId],
+) -> Result<HashMap<NodeRowId, DaySpan>, Error> {
     if keys.is_empty() {
         return Ok(HashMap::new());
     }

@@ -3,13 +3,13 @@
 use rusqlite::{Row, params};
 
 use super::Reader;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::store::work_leases::LEASE_MS;
 use crate::store::{ActiveLease, PreparedStatements, StoreError};
 
 impl Reader {
     /// Returns the leases that somebody holds at `now`, by name.
-    pub(crate) fn running_leases(&self, now: Millis) -> Result<Vec<ActiveLease>, StoreError> {
+    pub(crate) fn running_leases(&self, now: UnixMillis) -> Result<Vec<ActiveLease>, StoreError> {
         const RUNNING: &str = "
             SELECT name, holder
               FROM lease

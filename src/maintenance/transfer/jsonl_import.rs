@@ -11,13 +11,13 @@ use rusqlite::types::Value as Cell;
 use rusqlite::{CachedStatement, Connection, params_from_iter};
 use serde_json::{Map, Value};
 
-use super::export::FORMAT;
+use super::jsonl_export::FORMAT;
 use super::row_redaction::{ImportRedactor, RowInTarget};
 use super::transferred_tables::{OnConflict, TRANSFERRED_TABLES, TableSchema};
 use super::{ProgressFn, TransferError, complaint, restore};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
-use crate::model::clock::Millis;
+use crate::model::clock::UnixMillis;
 use crate::model::identity::ContentHash;
 use crate::store::{ErrorContext, links, schema};
 
@@ -52,7 +52,7 @@ pub(crate) fn import(
     lines: ImportInput<'_>,
     db: &Path,
     redactor: &Redactor,
-    now: Millis,
+    now: UnixMillis,
     progress: ProgressFn<'_>,
 ) -> Result<ImportReport, TransferError> {
     restore::refuse_occupied(db)?;
