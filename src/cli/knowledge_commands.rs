@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::args::{KnowledgeArgs, KnowledgeCommand, KnowledgeTextSource};
-use super::memory_place::{database_to_make, known_database};
+use super::memory_place::{database_to_make, known_database, place_to_make};
 use super::{
     CommandError, CommandOutcome, CommandStreamsAndClock, typed_memory_output, user_settings,
 };
@@ -233,12 +233,14 @@ pub(super) fn remember(
     context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let request = knowledge::RememberRequest::parse(arguments).map_err(because)?;
-    let db = database_to_make(db, None, context)?;
-    if !db.exists() {
+    let place = place_to_make(db, None)?;
+    if !place.path.exists() {
         // Before a memory is made for nothing; one that is there knows the kinds of its folder.
         request.check_kinds(&settings()?.kinds()).map_err(because)?;
     }
-    let answer = open(&db, context)?.remember(request).map_err(because)?;
+    place.tell(context);
+    place.make_folder()?;
+    let answer = open(&place.path, context)?.remember(request).map_err(because)?;
     if is_json {
         context.say_json(&answer)?;
         return Ok(CommandOutcome::Done);

@@ -315,26 +315,32 @@ pub(super) fn known_database(
     Ok(place.path)
 }
 
-/// Returns the memory of a command that may make one: without any, the user's own.
+/// Tells of the memory of a command that may make one, and makes its folder; returns its path.
 pub(super) fn database_to_make(
     named: Option<PathBuf>,
     scope: Option<ProjectOrUser>,
     context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<PathBuf, CommandError> {
-    let place = match MemoryPlace::named(named) {
-        Some(place) => place,
-        None => {
-            let around = MemoryLookupFolders::of_process()?;
-            match (around.find_or_make(scope)?, scope) {
-                (Some(place), _) => place,
-                (None, Some(ProjectOrUser::Project)) => around.new_in_project(),
-                (None, _) => around.of_user().ok_or_else(|| around.nothing())?,
-            }
-        }
-    };
+    let place = place_to_make(named, scope)?;
     place.tell(context);
     place.make_folder()?;
     Ok(place.path)
+}
+
+/// Returns the memory of a command that may make one: without any, the user's own.
+pub(super) fn place_to_make(
+    named: Option<PathBuf>,
+    scope: Option<ProjectOrUser>,
+) -> Result<MemoryPlace, CommandError> {
+    if let Some(place) = MemoryPlace::named(named) {
+        return Ok(place);
+    }
+    let around = MemoryLookupFolders::of_process()?;
+    match (around.find_or_make(scope)?, scope) {
+        (Some(place), _) => Ok(place),
+        (None, Some(ProjectOrUser::Project)) => Ok(around.new_in_project()),
+        (None, _) => around.of_user().ok_or_else(|| around.nothing()),
+    }
 }
 
 /// Returns the memory of a compile: without any, a new one in the folder that is compiled.

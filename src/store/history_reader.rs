@@ -7,7 +7,6 @@
 use rusqlite::{Connection, Row, params};
 
 use super::node_columns::{AttributeValues, SqlTemplate};
-use super::record::read_type;
 use super::{ErrorContext, PreparedStatements, StoreError};
 use crate::model::clock::UnixMillis;
 
@@ -82,7 +81,7 @@ fn read_side(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<NodeVersionWit
         path: row.get(at + 1)?,
         parent: row.get(at + 2)?,
         position: row.get(at + 3)?,
-        node_type: read_type(row, at + 4)?,
+        node_type: row.get(at + 4)?,
         format: row.get(at + 5)?,
         label: row.get(at + 6)?,
         tokens: row.get(at + 8)?,

@@ -16,7 +16,6 @@ use super::{HeatWriter, note_full_at, unless_busy};
 use crate::model::clock::UnixMillis;
 use crate::model::heat::{HeatParameters, StoredHeat, cold_before};
 use crate::store::auxiliary_connection::AuxiliaryConnection;
-use crate::store::record::read_id;
 use crate::store::{
     ClaimableLeases, ErrorContext, LeaseClient, NodeRowId, PreparedStatements, StoreError,
     heat_rows,
@@ -272,7 +271,7 @@ fn candidates(
         let heat = StoredHeat { temperature: row.get(4)?, at: row.get(5)?, pinned: false };
         let node = ColdNode {
             key: NodeRowId(row.get(0)?),
-            id: read_id(row, 1)?,
+            id: row.get(1)?,
             label: row.get(2)?,
             file: row.get(3)?,
             temperature: heat.now(attended),

@@ -71,13 +71,16 @@ impl Source {
                 if line == end {
                     functions.push((*start, *name, number + 1 - start));
                     open = None;
+                } else if line.ends_with(';') && line.starts_with(&end.replace('}', ")")) {
+                    // The declaration of a trait, which has no body.
+                    open = None;
                 }
             } else if let Some((before, after)) = line.split_once("fn ")
                 && before
                     .trim()
                     .split(' ')
                     .all(|it| ["", "const"].contains(&it) || it.starts_with("pub"))
-                && !line.ends_with('}')
+                && !line.ends_with(['}', ';'])
             {
                 let name = after.split(|it: char| !it.is_alphanumeric() && it != '_').next();
                 let indent = &line[..line.len() - line.trim_start().len()];
