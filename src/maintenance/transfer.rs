@@ -144,8 +144,14 @@ fn check_there(path: &Path, noun: &str) -> Result<(), TransferError> {
 
 /// Returns the doctor's first failed check, if any.
 fn complaint(path: &Path) -> Result<Option<String>, StoreError> {
+    complaint_beside(path, &[])
+}
+
+/// Returns the doctor's first failed check that is none of `ignored`, if any.
+fn complaint_beside(path: &Path, ignored: &[&str]) -> Result<Option<String>, StoreError> {
     let report = doctor::examine(path)?;
-    let failed = report.checks.into_iter().find(|it| it.status == CheckStatus::Fail);
+    let is_failed = |status, name| status == CheckStatus::Fail && !ignored.contains(&name);
+    let failed = report.checks.into_iter().find(|it| is_failed(it.status, it.name));
     Ok(failed.map(|it| format!("{}: {}", it.name, it.detail)))
 }
 

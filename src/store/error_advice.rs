@@ -46,7 +46,7 @@ pub(super) fn advice(error: &rusqlite::Error) -> Option<(ExternalErrorCause, &'s
             (Refusal, "make room on the disk; if there is room, run `remindb doctor`")
         }
         ErrorCode::SystemIoFailure if is_short_read(error) => (
-            State,
+            Refusal,
             "the database or its log was replaced or shortened: end every process that uses it, so \
              that it is put back, then try again",
         ),

@@ -107,7 +107,8 @@ pub(crate) fn forget_unreadable(conn: &Connection) -> Result<(), StoreError> {
     const OPERATION: &str = "
         UPDATE diff
            SET op = iif(old_hash IS NULL, 'add', iif(new_hash IS NULL, 'rem', 'mod'))
-         WHERE op NOT IN ('add', 'mod', 'rem', 'rank')";
+         WHERE op NOT IN ('add', 'mod', 'rem', 'rank')
+            OR (op = 'add' AND old_hash IS NOT NULL AND old_type IS NOT NULL)";
     // The text that a change found is the one that the change before it left.
     const HASHES: &str = "
         UPDATE diff AS later

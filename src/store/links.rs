@@ -32,6 +32,10 @@ use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::model::links::resolve::{self, Resolver, last_path_segment, without_extension};
 use crate::model::tree::NodeType;
 
+/// References up to which the names of many new nodes are compared with all of theirs at once; it
+/// costs a look at each.
+const COMPARED_REFERENCES_MAX: i64 = 100_000;
+
 /// The columns that [`read_reference`] expects first.
 macro_rules! reference_columns {
     () => {
@@ -105,7 +109,9 @@ impl DirtyRefs {
     /// Prepares for many new nodes: their names are compared as they are added, and the nodes need
     /// not be read again for them.
     pub(super) fn expect_many(&mut self, conn: &Connection) -> Result<(), StoreError> {
-        if self.new_names.is_none() && 0 < self.newest.reference {
+        if self.new_names.is_none()
+            && (1..=COMPARED_REFERENCES_MAX).contains(&self.newest.reference)
+        {
             self.new_names = Some(NewNameFilter::of(conn)?);
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! The system's list of locks: which process holds which lock of SQLite.
 
+use std::collections::BTreeSet;
 #[cfg(target_os = "linux")]
 use std::fs;
 use std::ops::RangeInclusive;
@@ -27,28 +28,30 @@ pub(super) fn first_holder(file: &Path, lock: &WalLockByteRange) -> Option<u32> 
     holders_in(&fs::read_to_string("/proc/locks").ok()?, &listed_name(file)?, lock).next()
 }
 
-/// Returns whether another process has the database open with an index that has no name any more:
-/// it has a lock on the database, and none on the file at the name of the index.
+/// Returns the other processes that have the database open with an index that has no name any more:
+/// they have a lock on the database, and none on the file at the name of the index. So has, for a
+/// moment, each that opens it.
 #[cfg(target_os = "linux")]
-pub(super) fn is_open_with_other_index(database: &Path, index: &Path) -> bool {
+pub(super) fn processes_with_other_index(database: &Path, index: &Path) -> BTreeSet<u32> {
     let names = (listed_name(database), listed_name(index));
     let ((Some(database), Some(index)), Ok(locks)) = (names, fs::read_to_string("/proc/locks"))
     else {
-        return false;
+        return BTreeSet::new();
     };
-    is_elsewhere(&locks, &database, &index)
+    without_index(&locks, &database, &index)
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn is_open_with_other_index(_: &Path, _: &Path) -> bool {
-    false
+pub(super) fn processes_with_other_index(_: &Path, _: &Path) -> BTreeSet<u32> {
+    BTreeSet::new()
 }
 
 #[cfg(any(target_os = "linux", test))]
-fn is_elsewhere(locks: &str, database: &str, index: &str) -> bool {
+fn without_index(locks: &str, database: &str, index: &str) -> BTreeSet<u32> {
     let own = std::process::id();
-    let has_index = |pid: u32| holders_in(locks, index, &INDEX_LOCK).any(|it| it == pid);
-    holders_in(locks, database, &OPEN_LOCK).any(|pid| pid != own && !has_index(pid))
+    let with_index: BTreeSet<u32> = holders_in(locks, index, &INDEX_LOCK).collect();
+    let holders = holders_in(locks, database, &OPEN_LOCK);
+    holders.filter(|pid| *pid != own && !with_index.contains(pid)).collect()
 }
 
 /// Returns a file as the list of locks names it: `major:minor:inode`.
@@ -118,12 +121,12 @@ mod tests {
         let one = "1: POSIX  ADVISORY  READ  11 fd:00:1 1073741826 1073742335\n";
         let its_index = "2: POSIX  ADVISORY  READ  11 fd:00:2 128 128\n";
         let other_index = "3: POSIX  ADVISORY  READ  12 fd:00:2 128 128\n";
-        let is_elsewhere = |locks: &[&str]| is_elsewhere(&locks.concat(), "fd:00:1", "fd:00:2");
-        assert!(!is_elsewhere(&[]));
-        assert!(!is_elsewhere(&[one, its_index]));
-        assert!(is_elsewhere(&[one]));
-        assert!(is_elsewhere(&[one, other_index]));
+        let found = |locks: &[&str]| without_index(&locks.concat(), "fd:00:1", "fd:00:2");
+        assert_eq!(found(&[]), [].into());
+        assert_eq!(found(&[one, its_index]), [].into());
+        assert_eq!(found(&[one]), [11].into());
+        assert_eq!(found(&[one, other_index]), [11].into());
         let own = one.replace("11", &std::process::id().to_string());
-        assert!(!is_elsewhere(&[&own]));
+        assert_eq!(found(&[&own]), [].into());
     }
 }

@@ -6,6 +6,7 @@
 //! connection holds distinguishes the two cases. Where a third process has made new ones, the list
 //! of locks does.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -91,10 +92,14 @@ fn is_held(path: &Path, log: &Path, is_over: impl Fn() -> bool + Clone + Send + 
 }
 
 /// Returns whether another process has the database open, and the files at the names of its log and
-/// index were made since by a third one. A process that opens it just now soon has the new ones.
+/// index were made since by a third one. A process that opens it just now soon has the new ones, so
+/// only one that has others at each look is meant.
 fn has_other_index(path: &Path, index: &Path) -> bool {
+    let mut suspects: Option<BTreeSet<u32>> = None;
     let is_free = busy_handler::try_up_to(RIVALS_WAIT, || {
-        Ok(!lock_list::is_open_with_other_index(path, index))
+        let now = lock_list::processes_with_other_index(path, index);
+        let still = suspects.take().map_or(now.clone(), |it| &it & &now);
+        Ok(suspects.insert(still).is_empty())
     });
     matches!(is_free, Ok(false))
 }

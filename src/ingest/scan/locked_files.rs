@@ -10,26 +10,30 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
-/// Device and inode number, which no two files have in common.
+/// Device and inode number, which no two files have in common, and the time when the file was made,
+/// where the system has it: the number of a deleted file may be that of another soon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FileIdentity {
     pub(crate) device: u64,
     pub(crate) number: u64,
+    pub(crate) born: Option<SystemTime>,
 }
 
 impl FileIdentity {
     #[cfg(unix)]
     pub(crate) fn of(metadata: &Metadata) -> FileIdentity {
         use std::os::unix::fs::MetadataExt;
-        FileIdentity { device: metadata.dev(), number: metadata.ino() }
+        let born = metadata.created().ok();
+        FileIdentity { device: metadata.dev(), number: metadata.ino(), born }
     }
 
     /// Returns the same for all files: on other systems, an open file is neither deleted nor
     /// replaced, and keeps its locks.
     #[cfg(not(unix))]
     pub(crate) fn of(_: &Metadata) -> FileIdentity {
-        FileIdentity { device: 0, number: 0 }
+        FileIdentity { device: 0, number: 0, born: None }
     }
 }
 

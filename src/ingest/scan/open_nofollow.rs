@@ -39,13 +39,15 @@ pub(super) fn open_in(
     folder: &rustix::fd::OwnedFd,
     name: &std::ffi::OsStr,
 ) -> io::Result<Option<File>> {
-    use rustix::fs::{AtFlags, Mode, OFlags, openat, statat};
+    use rustix::fs::{Mode, OFlags, openat};
     use rustix::io::Errno;
 
     use super::locked_files::{FileIdentity, check_before_opening};
 
-    let looked = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
-    check_before_opening(FileIdentity { device: looked.st_dev, number: looked.st_ino })?;
+    // Such a descriptor reaches no content, and closing it drops no lock.
+    const LOOK: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+    let looked = File::from(openat(folder, name, LOOK, Mode::empty())?).metadata()?;
+    check_before_opening(FileIdentity::of(&looked))?;
     // A pipe must not keep the caller waiting.
     const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
     match openat(folder, name, FILE, Mode::empty()) {

@@ -15,8 +15,8 @@ use super::atomic_file::{resolve_symlink, sync_folder};
 use super::backup::{self as pages, BackupReport, open_to_copy, refuse_same};
 use super::safety_backups::free_name;
 use super::{
-    AtomicFile, FileErrorContext, IfExists, ProgressFn, TransferError, check_there, complaint,
-    with_suffix,
+    AtomicFile, FileErrorContext, IfExists, ProgressFn, TransferError, check_there,
+    complaint_beside, with_suffix,
 };
 use crate::store::commit_outcome::at_commit;
 use crate::store::database_path_check::COMPANIONS;
@@ -52,7 +52,8 @@ pub(crate) fn restore(
     let draft = draft_of(db)?;
     let state = pages::copy(&open_to_copy(source)?, draft.path(), progress)?;
     finish(&draft, source)?;
-    if let Some(complaint) = complaint(draft.path())? {
+    // A past that no rollback can restore any more keeps nobody from the present state.
+    if let Some(complaint) = complaint_beside(draft.path(), &["history_rows"])? {
         let what = format!(
             "`{}` is not sound: {complaint}; nothing was restored; see `remindb doctor --db {}`",
             source.display(),

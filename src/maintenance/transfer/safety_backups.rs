@@ -81,7 +81,10 @@ pub(crate) fn prune_backups(
         }
     }
     backups.sort();
-    let n_old = backups.len().saturating_sub(n_max.saturating_sub(1));
+    // What was set aside as damaged is no backup, and takes no place among them.
+    let made = made.file_name().and_then(OsStr::to_str);
+    let n_made = usize::from(made.is_some_and(|it| age_of(name, it).is_some()));
+    let n_old = backups.len().saturating_sub(n_max.saturating_sub(n_made));
     let old: Vec<PathBuf> = backups.into_iter().take(n_old).map(|(_, _, path)| path).collect();
     for path in &old {
         fs::remove_file(path).on("delete the backup", path)?;
@@ -154,6 +157,8 @@ mod tests {
         assert_eq!(prune_backups(&db, &made, 2).unwrap(), [""; 0].map(PathBuf::from));
         assert_eq!(prune_backups(&db, &made, 1).unwrap(), [ahead]);
         assert!(made.exists());
+        let damaged = dir.path().join("m.db.20260102T000000Z.damaged");
+        assert_eq!(prune_backups(&db, &damaged, 1).unwrap(), [""; 0].map(PathBuf::from));
         assert_eq!(
             free_name(&db, "20260101T000000Z", ".before-gc"),
             with_suffix(&db, ".20260101T000000Z-1.before-gc")

@@ -300,9 +300,16 @@ fn shown(
     Ok(json!({"snapshot": null, "results": results, "collisions": collisions, "errors": []}))
 }
 
-/// Returns an operation with every text scrubbed.
+/// Returns an operation with every text scrubbed, also within a list that came as JSON text.
 fn scrubbed(operation: &Map<String, Value>, scrub: &impl Fn(&str) -> String) -> Map<String, Value> {
-    let value = |it: &Value| fields::rewritten(it.clone(), &mut |text| scrub(text));
+    let clean = |it: &Value| fields::rewritten(it.clone(), &mut |text| scrub(text));
+    let value = |it: &Value| {
+        let list = it.as_str().and_then(|text| serde_json::from_str(text.trim()).ok());
+        match list {
+            Some(list @ Value::Array(_)) if clean(&list) != list => clean(&list).to_string().into(),
+            _ => clean(it),
+        }
+    };
     operation.iter().map(|(key, it)| (key.clone(), value(it))).collect()
 }
 

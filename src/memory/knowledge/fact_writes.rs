@@ -41,6 +41,8 @@ pub(super) struct NewFact<'a> {
     pub(super) topic: Option<&'a StoredKnowledgeNode>,
     pub(super) asserted_by: Option<&'a str>,
     pub(super) source_ref: Option<&'a str>,
+    /// The fact that says it already, where it is known.
+    pub(super) known: Option<&'a StoredKnowledgeNode>,
 }
 
 /// The effect of a statement.
@@ -81,6 +83,11 @@ pub(super) fn state_fact(
         near.retain(|it| is_current_fact(it, now) && is_near(it));
         near
     };
+    if let Some(known) = new.known
+        && there.iter().all(|it| it.id() != known.id())
+    {
+        there.push(known.clone());
+    }
     let is_it = |it: &StoredKnowledgeNode| {
         is_equal_text(&it.record.content, new.text) && held.overlaps(it.validity())
     };

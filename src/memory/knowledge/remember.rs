@@ -253,6 +253,7 @@ fn remember_episode(
             topic: topic.as_ref(),
             asserted_by: new.asserted_by.as_deref(),
             source_ref: new.source_ref.as_deref(),
+            known: None,
         };
         stated = Some(state_fact(batch, &statement, now)?);
     }
@@ -303,6 +304,7 @@ fn say_again(
         topic: None,
         asserted_by: None,
         source_ref: None,
+        known: Some(&fact),
     };
     Ok(state_fact(batch, &statement, now)?.fact.id())
 }

@@ -53,7 +53,11 @@ pub(crate) fn export_remind(
     let entities = rows(reader, NodeType::Entity)?;
     let mut entities: Vec<Value> =
         entities.iter().filter_map(|it| entity(it, &names, &mut derived)).collect();
-    entities.extend(names.files.iter().map(|(id, title)| entity_record(id, "file", title, None)));
+    // An entity of a path that was compiled later has the id of the file.
+    let known: BTreeSet<String> =
+        entities.iter().filter_map(|it| it["id"].as_str().map(str::to_owned)).collect();
+    let files = names.files.iter().filter(|it| !known.contains(it.0));
+    entities.extend(files.map(|(id, title)| entity_record(id, "file", title, None)));
     let conflicts = rows(reader, NodeType::Conflict)?;
     let n_conflicts = conflicts.len();
     let (mut conflicts, other_conflicts) = conflicts_of(&conflicts, &names, &mut derived);

@@ -6,7 +6,7 @@ use crate::store::{IfMissing, Writer};
 const OPENED: DatabaseInodes = [Some(inode(1)), Some(inode(2)), Some(inode(3))];
 
 const fn inode(number: u64) -> FileIdentity {
-    FileIdentity { device: 7, number }
+    FileIdentity { device: 7, number, born: None }
 }
 
 #[test]
@@ -19,7 +19,11 @@ fn each_change_of_a_name_is_told_apart() {
     assert_eq!(FileReplacedOrUnlinked::between(OPENED, OPENED), None);
     check(0, None, FileReplacedOrUnlinked::Replaced(0));
     check(0, Some(inode(9)), FileReplacedOrUnlinked::Replaced(0));
-    check(0, Some(FileIdentity { device: 8, number: 1 }), FileReplacedOrUnlinked::Replaced(0));
+    check(
+        0,
+        Some(FileIdentity { device: 8, number: 1, born: None }),
+        FileReplacedOrUnlinked::Replaced(0),
+    );
     check(1, None, FileReplacedOrUnlinked::LogUnlinked);
     check(1, Some(inode(9)), FileReplacedOrUnlinked::Replaced(1));
     check(2, None, FileReplacedOrUnlinked::IndexUnlinked);

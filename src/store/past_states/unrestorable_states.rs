@@ -210,7 +210,7 @@ fn without_a_text(conn: &Connection, repair: &str) -> Result<Vec<(i64, bool)>, S
                               AND file.content_hash IS NULL
                               AND NOT file.gone))
           FROM diff AS lost
-          JOIN snapshot
+         CROSS JOIN snapshot
             ON snapshot.id < lost.snapshot
            AND snapshot.id >= ifnull((SELECT max(earlier.snapshot)
                                         FROM diff AS earlier

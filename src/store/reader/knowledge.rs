@@ -98,9 +98,9 @@ macro_rules! knowledge {
     ($from:expr) => {
         concat!(
             "SELECT n.key, n.id, n.parent, n.node_type,
-                    CASE WHEN n.fields IS NULL AND n.file IS NOT NULL THEN ",
+                    CASE WHEN n.fields IS NULL AND n.file IS NOT NULL THEN ifnull(",
             name_in_file!("n"),
-            " ELSE n.label END,
+            ", n.label) ELSE n.label END,
                     n.content, n.fields, ",
             heat_columns!(),
             $from

@@ -1,6 +1,7 @@
 -- Receipts outlive their snapshots, which may be forgotten, and tell whether what they answered is undone:
 -- a key may have several, made in states that rollbacks came back from. No text is in here.
-ALTER TABLE receipt RENAME TO receipt_of_snapshot;
+CREATE TEMP TABLE receipt_of_snapshot AS SELECT * FROM main.receipt;
+DROP TABLE main.receipt;
 CREATE TABLE receipt (
     name       TEXT NOT NULL,         -- hash of the key
     since      INTEGER NOT NULL,      -- the newest snapshot when the request was done

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::recall::{
-    RecallRequest, entity_of, find_topic, node_of_type, recall,
+    RecallRequest, entity_of, find_topic, keys_of_entity, node_of_type, recall,
 };
 use crate::memory::knowledge::remind_export::record_time;
 use crate::model::clock::UnixMillis;
@@ -165,10 +165,11 @@ pub(crate) fn entity_record(reader: &Reader, text: &str) -> KnowledgeResult<Valu
     let row = entity_of(reader, text)?;
     let mut record = entity(&row);
     let mut relations = Vec::new();
-    let out = reader.typed_edges_from(&[row.key], EDGES_MAX)?;
-    let back = reader.typed_edges_to(&[row.key], EDGES_MAX)?;
+    let own = keys_of_entity(reader, &row)?;
+    let out = reader.typed_edges_from(&own, EDGES_MAX)?;
+    let back = reader.typed_edges_to(&own, EDGES_MAX)?;
     let n_mentions = n_mentions_among(reader, &back)?;
-    record["mention_count"] = n_mentions.get(&row.key).copied().unwrap_or(0).into();
+    record["mention_count"] = n_mentions.values().sum::<usize>().into();
     for (edges, direction) in [(out, "outgoing"), (back, "incoming")] {
         let other = |it: &TypedEdge| if direction == "outgoing" { it.target } else { it.source };
         let keys: Vec<NodeRowId> = edges.iter().map(other).collect();
@@ -357,7 +358,7 @@ fn context_of(source: &KnowledgeRow, link_type: &str, to: &str) -> Value {
 
 fn mentioning(reader: &Reader, text: &str) -> KnowledgeResult<Vec<KnowledgeRow>> {
     let entity = entity_of(reader, text)?;
-    let edges = reader.typed_edges_to(&[entity.key], EDGES_MAX)?;
+    let edges = reader.typed_edges_to(&keys_of_entity(reader, &entity)?, EDGES_MAX)?;
     let keys: Vec<NodeRowId> = edges.iter().map(|it| it.source).collect();
     let mut rows = reader.knowledge(&keys)?;
     rows.retain(|it| it.node_type == NodeType::Episode && !it.is_gone());
