@@ -10,7 +10,7 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// Device and inode number, which no two files have in common, and the time when the file was made,
 /// where the system has it: the number of a deleted file may be that of another soon.
@@ -18,14 +18,15 @@ use std::time::SystemTime;
 pub(crate) struct FileIdentity {
     pub(crate) device: u64,
     pub(crate) number: u64,
-    pub(crate) born: Option<SystemTime>,
+    /// Since the Unix epoch.
+    pub(crate) born: Option<Duration>,
 }
 
 impl FileIdentity {
     #[cfg(unix)]
     pub(crate) fn of(metadata: &Metadata) -> FileIdentity {
         use std::os::unix::fs::MetadataExt;
-        let born = metadata.created().ok();
+        let born = metadata.created().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
         FileIdentity { device: metadata.dev(), number: metadata.ino(), born }
     }
 

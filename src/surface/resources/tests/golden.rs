@@ -42,7 +42,9 @@ fn check(uri: &str, document: Expect) {
 fn the_overview_is_what_the_statistics_say() {
     check(
         "remindb://overview",
-        expect![[r#"{"db_path":"/w/memory.db","db_bytes":233472,"nodes":{"total":4,"by_type":{"heading":2,"text":2},"tokens":23},"snapshots":{"count":2,"head_id":2,"cursor_hash":"612a4b890a044643","latest_message":"summarize:0u9gfgvdf0B","latest_age_s":42},"temperature":{"avg":0.5567110341877677,"median":0.475614712250357,"hot":1,"cold":0,"pinned":1},"relations":{"total":2,"by_origin":{"parsed":1,"manual":1},"pending":1},"fts_rows":4}"#]],
+        expect![[
+            r#"{"db_path":"/w/memory.db","db_bytes":233472,"nodes":{"total":4,"by_type":{"heading":2,"text":2},"tokens":23},"snapshots":{"count":2,"head_id":2,"cursor_hash":"612a4b890a044643","latest_message":"summarize:0u9gfgvdf0B","latest_age_s":42},"temperature":{"avg":0.5567110341877677,"median":0.475614712250357,"hot":1,"cold":0,"pinned":1},"relations":{"total":2,"by_origin":{"parsed":1,"manual":1},"pending":1},"fts_rows":4}"#
+        ]],
     );
 }
 
