@@ -133,6 +133,11 @@ pub(crate) fn is_invisible(it: char) -> bool {
     )
 }
 
+/// Returns whether a character chooses the look of the one before it.
+pub(crate) fn is_variation_selector(it: char) -> bool {
+    matches!(it, '\u{fe00}'..='\u{fe0f}')
+}
+
 /// Returns whether a reader would obey or hide a character, or end a line at it. Joiners are part
 /// of how some scripts and emoji are written.
 pub(crate) fn is_hidden(it: char) -> bool {

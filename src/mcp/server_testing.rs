@@ -24,7 +24,7 @@ pub(crate) struct TestHandler {
 }
 
 /// The test's ends of the channels in [`TestHandler`].
-pub(crate) struct FixtureControls {
+pub(crate) struct TestControls {
     /// One message for each `gate` that has begun.
     pub(crate) started: Receiver<()>,
     /// One message lets one `gate` end.
@@ -35,16 +35,16 @@ pub(crate) struct FixtureControls {
     pub(crate) waker: Arc<NoticeWaker>,
 }
 
-type FixtureToolFn = fn(&TestHandler, &Args, &CallContext) -> Result<ToolReply, HandlerError>;
+type TestToolFn = fn(&TestHandler, &Args, &CallContext) -> Result<ToolReply, HandlerError>;
 
 impl Handler for TestHandler {
-    type ToolImpl = FixtureToolFn;
-    type ResourceImpl = FixtureResourceFn;
-    type PromptImpl = FixturePromptFn;
+    type ToolImpl = TestToolFn;
+    type ResourceImpl = TestResourceFn;
+    type PromptImpl = TestPromptFn;
 
     fn call(
         &self,
-        run: &FixtureToolFn,
+        run: &TestToolFn,
         args: &Args,
         call: &CallContext,
     ) -> Result<ToolReply, HandlerError> {
@@ -53,7 +53,7 @@ impl Handler for TestHandler {
 
     fn read(
         &self,
-        read: &FixtureResourceFn,
+        read: &TestResourceFn,
         vars: &UriVars,
         _: &CallContext,
         out: &mut dyn fmt::Write,
@@ -63,7 +63,7 @@ impl Handler for TestHandler {
 
     fn prompt(
         &self,
-        get: &FixturePromptFn,
+        get: &TestPromptFn,
         args: &Args,
         call: &CallContext,
     ) -> Result<Vec<PromptMessage>, HandlerError> {
@@ -83,10 +83,10 @@ impl Handler for TestHandler {
     }
 }
 
-type FixtureResourceFn = fn(&UriVars, &mut dyn fmt::Write) -> Result<(), HandlerError>;
-type FixturePromptFn = fn(&Args, &CallContext) -> Result<Vec<PromptMessage>, HandlerError>;
+type TestResourceFn = fn(&UriVars, &mut dyn fmt::Write) -> Result<(), HandlerError>;
+type TestPromptFn = fn(&Args, &CallContext) -> Result<Vec<PromptMessage>, HandlerError>;
 
-const TOOLS: &[Tool<FixtureToolFn>] = &[
+const TOOLS: &[Tool<TestToolFn>] = &[
     Tool {
         name: "echo",
         description: "Returns what it got.",
@@ -173,7 +173,7 @@ const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// Twelve zero bytes, in base64.
 const BYTES: &str = "AAAAAAAAAAAAAAAA";
 
-const RESOURCES: &[Resource<FixtureResourceFn>] =
+const RESOURCES: &[Resource<TestResourceFn>] =
     &[
         resource("test://text", ResourceFormat::Text("text/plain"), |_, out| {
             Ok(out.write_str("a \"b\"\n\u{2028}")?)
@@ -198,7 +198,7 @@ const RESOURCES: &[Resource<FixtureResourceFn>] =
         resource("fixture://sea/{depth}", ResourceFormat::Json, |_, out| Ok(out.write_str("{}")?)),
     ];
 
-const fn subscribable(uri: &'static str) -> Resource<FixtureResourceFn> {
+const fn subscribable(uri: &'static str) -> Resource<TestResourceFn> {
     let row = resource(uri, ResourceFormat::Json, |_, out| Ok(out.write_str("{}")?));
     Resource { is_subscribable: true, ..row }
 }
@@ -206,8 +206,8 @@ const fn subscribable(uri: &'static str) -> Resource<FixtureResourceFn> {
 const fn resource(
     uri: &'static str,
     form: ResourceFormat,
-    read: FixtureResourceFn,
-) -> Resource<FixtureResourceFn> {
+    read: TestResourceFn,
+) -> Resource<TestResourceFn> {
     let (title, description) = ("A resource", "Something to read.");
     Resource { uri, name: uri, title, description, form, is_subscribable: false, read }
 }
@@ -218,7 +218,7 @@ impl From<fmt::Error> for HandlerError {
     }
 }
 
-const PROMPTS: &[Prompt<FixturePromptFn>] = &[
+const PROMPTS: &[Prompt<TestPromptFn>] = &[
     Prompt {
         name: "greet",
         title: "Greet",
@@ -239,7 +239,7 @@ const PROMPTS: &[Prompt<FixturePromptFn>] = &[
 ];
 
 /// Returns a server with the test tools.
-pub(crate) fn server() -> (Arc<Server<TestHandler>>, FixtureControls) {
+pub(crate) fn server() -> (Arc<Server<TestHandler>>, TestControls) {
     let (started_sender, started) = unbounded();
     let (gate, gate_receiver) = unbounded();
     let about = ServerInfo {
@@ -252,7 +252,7 @@ pub(crate) fn server() -> (Arc<Server<TestHandler>>, FixtureControls) {
     let waker = Arc::new(NoticeWaker::default());
     let handler =
         TestHandler { started: started_sender, gate: gate_receiver, notices: notice_receiver };
-    let ends = FixtureControls { started, gate, notices, waker: Arc::clone(&waker) };
+    let ends = TestControls { started, gate, notices, waker: Arc::clone(&waker) };
     let (state_signer, page_rows_max, hub) = (StateSigner::default(), 100, Arc::default());
     let (tools, resources, prompts) = (TOOLS.to_vec(), RESOURCES, PROMPTS);
     let server = Server {

@@ -4,7 +4,7 @@ use super::Memory;
 use crate::model::clock::UnixMillis;
 use crate::store::{Batch, StoreError};
 
-/// Tells whether an import writes.
+/// Tells whether a write is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WriteOrDryRun {
     Write,

@@ -74,20 +74,21 @@ impl SecondMemory {
         let with = |budget| QueryOptions { budget, ..*options };
         let share = options.budget.map(|it| it / 3);
         let has_room = share.is_none_or(|it| PART_TOKENS_MIN <= it);
-        let theirs = match has_room.then(|| self.ask(query, &with(share))) {
+        let (theirs, unanswered) = match has_room.then(|| self.ask(query, &with(share))) {
             // The own memory still answers.
             Some(Err(error)) => {
                 log::warn!("the second memory was not searched: {error}");
                 return own(query, options);
             }
-            Some(Ok(theirs)) => Some(theirs).filter(|it| !query::is_no_answer(&it.text)),
-            None => None,
+            Some(Ok(it)) if query::is_no_answer(&it.text) => (None, Some(it)),
+            Some(Ok(it)) => (Some(it), None),
+            None => (None, None),
         };
         let price = theirs.as_ref().map_or(0, cost);
         let rest = options.budget.map(|it| it.saturating_sub(price).max(1));
         let ours = own(query, &with(rest))?;
         if query::is_no_answer(&ours.text) {
-            return Ok(self.answer_or_reason(query, ours, options));
+            return Ok(self.answer_or_reason(query, ours, unanswered, options));
         }
         let Some(theirs) = theirs else { return Ok(ours) };
         let both = joined(ours, theirs, &format!("\n{HEADING}"));
@@ -98,9 +99,15 @@ impl SecondMemory {
     }
 
     /// Returns the answer of the second memory alone, where the own one has none; of two reasons
-    /// for none, that with the nearest words.
-    fn answer_or_reason(&self, query: &Query<'_>, ours: Answer, options: &QueryOptions) -> Answer {
-        match self.ask(query, options) {
+    /// for none, that with the nearest words. `unanswered` is its reason, where it was asked.
+    fn answer_or_reason(
+        &self,
+        query: &Query<'_>,
+        ours: Answer,
+        unanswered: Option<Answer>,
+        options: &QueryOptions,
+    ) -> Answer {
+        match unanswered.map_or_else(|| self.ask(query, options), Ok) {
             Ok(theirs) if query::tells_more(&theirs.text, &ours.text) => {
                 Answer { budget: ours.budget, ..theirs }
             }

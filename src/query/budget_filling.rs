@@ -100,6 +100,13 @@ impl<'a> AnswerBuilder<'a> {
         !self.is_too_large(head, cutting) && self.taken.iter().all(|it| it.at != at)
     }
 
+    /// Takes a hit that did not fit before, if it does below a breadcrumb that came meanwhile.
+    pub(super) fn take_below_shown(&mut self, at: usize, entry: &TextEntry<'a>) {
+        if self.breadcrumb(entry) == BreadcrumbAlreadyShown::Shown {
+            self.take_whole(at, entry);
+        }
+    }
+
     /// Cuts the best hit that did not fit to what is left.
     pub(super) fn cut_skipped(&mut self) {
         if let Some((at, entry, text)) = self.skipped.take()
@@ -147,7 +154,7 @@ impl<'a> AnswerBuilder<'a> {
     }
 
     /// Takes a hit if there is room for all of it, and returns whether there was.
-    pub(super) fn take_whole(&mut self, at: usize, entry: &TextEntry<'a>) -> bool {
+    fn take_whole(&mut self, at: usize, entry: &TextEntry<'a>) -> bool {
         let part = self.part();
         let above = match self.breadcrumb(entry) {
             BreadcrumbAlreadyShown::Shown => 0,

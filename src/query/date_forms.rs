@@ -10,8 +10,8 @@ use super::document_dates::{DaySpan, MONTH_DAYS, MONTHS, YEAR_DAYS};
 const DAYS_MAX: i64 = 14;
 /// Months that have forms of their own; of more, the years have.
 const MONTHS_MAX: i64 = 12;
-/// Years in which a day or month without one is sought where it is written behind the year: the
-/// next and those before.
+/// Years in which a day or month without one is sought where it is written with a year: the next
+/// and those before.
 const YEARS_BACK: i64 = 20;
 
 /// The forms of some days, as full-text expressions.
@@ -26,7 +26,7 @@ pub(super) struct DateForms {
     pub(super) vague: Vec<String>,
 }
 
-/// Returns the forms of days. Where no year is known, those that begin with one are of years around
+/// Returns the forms of days. Where no year is known, those that have one are of years around
 /// `this_year`.
 pub(super) fn date_forms(days: DaySpan, this_year: i64) -> DateForms {
     let mut forms = DateForms::default();

@@ -124,15 +124,16 @@ pub(crate) fn render_count(n: u64) -> String {
 /// format characters are left out, and selectors of a look behind signs of ASCII, which have one.
 pub(crate) fn to_one_line(text: &str) -> Cow<'_, str> {
     let is_break = |it: char| it.is_control() || text::is_line_separator(it);
-    let is_selector = |it: char| matches!(it, '\u{fe00}'..='\u{fe0f}');
-    if !text.contains(|it| is_break(it) || text::is_invisible(it) || is_selector(it)) {
+    if !text
+        .contains(|it| is_break(it) || text::is_invisible(it) || text::is_variation_selector(it))
+    {
         return Cow::Borrowed(text);
     }
     let mut line = String::with_capacity(text.len());
     for it in text.chars().filter(|&it| !text::is_invisible(it)) {
         // `#️⃣` is a key.
         let is_plain = |it: char| it.is_ascii() && !matches!(it, '#' | '*' | '0'..='9');
-        if is_selector(it) && line.chars().next_back().is_none_or(is_plain) {
+        if text::is_variation_selector(it) && line.chars().next_back().is_none_or(is_plain) {
             continue;
         }
         line.push(if is_break(it) { ' ' } else { it });

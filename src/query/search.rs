@@ -287,7 +287,7 @@ fn texts(
         if filling.has_room_for(at, &hit.head, cutting)
             && let Some((shown, text)) = texts.get(&hit.head.key)
         {
-            filling.take_whole(at, &TextEntry::with_text(&hit.head, text, shown));
+            filling.take_below_shown(at, &TextEntry::with_text(&hit.head, text, shown));
         }
     }
     let FinishedAnswer { mut text, chosen, cut } = filling.finish();

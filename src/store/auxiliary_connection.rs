@@ -35,7 +35,7 @@ impl AuxiliaryConnection {
 
     /// Begins a transaction that writes, in a schema that was checked.
     pub(super) fn begin_write(&self, doing: &'static str) -> Result<Transaction<'_>, StoreError> {
-        // The lock is often taken here, and later will do: nobody looks up who holds it.
+        // Another writer often has the lock, and callers try again; so the holder is not looked up.
         let begun = Transaction::new_unchecked(&self.conn, TransactionBehavior::Immediate);
         let tx = begun.doing(doing)?;
         self.opened_files.check_schema(&tx)?;

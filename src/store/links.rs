@@ -14,7 +14,7 @@ mod target_lookup;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use newly_added_target_names::{KeyWatermarks, NewNameFilter};
+use newly_added_target_names::{KeyWatermarks, NewNameFilter, name_of_path};
 pub(crate) use rebuild::{read_again, read_all};
 pub(crate) use resolution::resolve_rows;
 use resolution::{RefsAwaitingNameFinder, compare_target, resolve_all};
@@ -29,7 +29,7 @@ use crate::ingest::redact::Redactor;
 use crate::model::links::front_matter_names;
 use crate::model::links::name::{self, LinkNameHash, LinkResolution};
 use crate::model::links::reference::{Reference, ReferenceForm};
-use crate::model::links::resolve::{self, Resolver, last_path_segment, without_extension};
+use crate::model::links::resolve::{self, Resolver};
 use crate::model::tree::NodeType;
 
 /// References up to which the names of many new nodes are compared with all of theirs at once; it
@@ -83,7 +83,7 @@ impl LinkParseInput<'_> {
     }
 }
 
-/// Returns the key of a node's name, as its row has it.
+/// Returns the hash of a node's name, as its row has it.
 pub(crate) fn name(label: &str) -> Option<i64> {
     (!label.is_empty()).then(|| LinkNameHash::of(label).0)
 }
@@ -246,7 +246,7 @@ impl DirtyRefs {
     /// Adds the names that changed inside a file, qualified by the file's name.
     fn scope(&mut self, conn: &Connection, file: FileId) -> Result<(), StoreError> {
         let Some(path) = path_of(conn, file)? else { return Ok(()) };
-        let file_name = LinkNameHash::of(without_extension(last_path_segment(&path)));
+        let file_name = name_of_path(&path);
         let all = (file, LinkNameHash(i64::MIN))..=(file, LinkNameHash(i64::MAX));
         let inside = self.inside.range(all).map(|(_, name)| name.qualified_by(file_name));
         self.names.extend(inside);
@@ -362,7 +362,7 @@ pub(super) fn same_references(
     Ok(same.map(|(_, _, id)| id).collect())
 }
 
-/// Reads the key of a node's name, and the row id of a reference.
+/// Reads the hash of a node's name, and the row id of a reference.
 fn read_name(row: &Row<'_>) -> rusqlite::Result<(Option<i64>, Option<i64>)> {
     Ok((row.get(0)?, row.get(1)?))
 }

@@ -24,7 +24,7 @@ pub(crate) struct NodeInsertRow<'a> {
     pub(crate) hash: &'a str,
     pub(crate) source_hash: Option<&'a str>,
     pub(crate) breadcrumb: &'a str,
-    /// The key of its name.
+    /// The hash of its label, by which links find it.
     pub(crate) name: Option<i64>,
 }
 

@@ -127,16 +127,7 @@ impl PastState {
         let id = state.id.clone().into_owned();
         let place = self.sibling_position(position, &id);
         let children = self.families.entry(family.clone()).or_default();
-        let parent = family.as_deref();
-        let (before, after) = neighbours(children, &place);
-        let mut sum = term_of_node(parent, before, &state);
-        if let Some(after) = after {
-            sum = sum.wrapping_sub(term_of_node(parent, before, after)).wrapping_add(term_of_node(
-                parent,
-                Some(&id),
-                after,
-            ));
-        }
+        let sum = terms_of(children, family.as_deref(), &place, &state);
         self.fingerprint = self.fingerprint.wrapping_add(sum);
         children.insert(place, state);
         self.places.insert(id, (family, position));
@@ -151,16 +142,7 @@ impl PastState {
         let place = self.sibling_position(position, id);
         let Some(children) = self.families.get_mut(&family) else { return };
         let Some(state) = children.remove(&place) else { return };
-        let parent = family.as_deref();
-        let (before, after) = neighbours(children, &place);
-        let mut sum = term_of_node(parent, before, &state);
-        if let Some(after) = after {
-            sum = sum.wrapping_sub(term_of_node(parent, before, after)).wrapping_add(term_of_node(
-                parent,
-                Some(id),
-                after,
-            ));
-        }
+        let sum = terms_of(children, family.as_deref(), &place, &state);
         self.fingerprint = self.fingerprint.wrapping_sub(sum);
         if children.is_empty() {
             self.families.remove(&family);
@@ -187,6 +169,22 @@ fn neighbours<'a>(
     let before = children.range(..place).next_back();
     let after = children.range((Bound::Excluded(place), Bound::Unbounded)).next();
     (before.map(|it| it.1.id.as_ref()), after.map(|it| it.1))
+}
+
+/// Returns what a node at a place adds to the fingerprint: its term, and the change of the next
+/// sibling's.
+fn terms_of(
+    children: &SiblingStates,
+    parent: Option<&str>,
+    place: &SiblingPosition,
+    state: &NodeState<'static>,
+) -> u64 {
+    let (before, after) = neighbours(children, place);
+    let own = term_of_node(parent, before, state);
+    after.map_or(own, |after| {
+        let with = term_of_node(parent, Some(state.id.as_ref()), after);
+        own.wrapping_add(with).wrapping_sub(term_of_node(parent, before, after))
+    })
 }
 
 /// Reads `id, position, family` and the state columns after them.

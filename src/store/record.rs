@@ -12,7 +12,7 @@ use super::node_columns::{
 };
 use crate::model::database_state_fingerprint::NodeState;
 use crate::model::file_stat::FileStat;
-use crate::model::identity::{ContentHash, NodeId};
+use crate::model::identity::{ContentHash, NodeId, is_base62};
 use crate::model::tree::{ContentFormat, Node, NodeType};
 use crate::text::supplementary_index_terms::index_terms;
 
@@ -236,7 +236,7 @@ pub(super) fn read_tokens(row: &Row<'_>, column: usize) -> rusqlite::Result<u32>
 /// Reads the id of a node; another text is refused, since it could be taken for framing.
 pub(super) fn read_id(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
     let id: String = row.get(column)?;
-    match id.len() == NodeId::ID_CHARS && id.bytes().all(|it| it.is_ascii_alphanumeric()) {
+    match is_base62(&id) {
         true => Ok(id),
         false => Err(strange_text(column, "no id of a node")),
     }

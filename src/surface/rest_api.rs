@@ -33,8 +33,8 @@ pub(super) struct RestContext<'a> {
 
 /// Runs a request. The variant decides what it can access.
 enum RestRunner {
-    Read(fn(&RestContext<'_>, &RestArgs<'_>) -> Result<Value, RestError>),
-    Change(fn(&Memory, &RestArgs<'_>) -> Result<Value, RestError>),
+    Read(fn(&RestContext<'_>, &RestArgs<'_>) -> RestResult),
+    Change(fn(&Memory, &RestArgs<'_>) -> RestResult),
     /// Answers with events.
     Talk(fn(&Memory, &RestArgs<'_>) -> Result<Vec<Value>, RestError>),
 }
@@ -64,6 +64,9 @@ struct RestArgs<'a> {
     status: Option<&'a str>,
     request: &'a RestRequest,
 }
+
+/// What a handler answers: a JSON document, or why there is none.
+type RestResult = Result<Value, RestError>;
 
 /// A request that is not answered: a status of HTTP, and what else the body has beside `error`.
 #[derive(Debug)]
@@ -132,7 +135,7 @@ const PATHS: &[RestRoute] = &[
 const fn get(
     parts: &'static [&'static str],
     names: &'static [&'static str],
-    read: fn(&RestContext<'_>, &RestArgs<'_>) -> Result<Value, RestError>,
+    read: fn(&RestContext<'_>, &RestArgs<'_>) -> RestResult,
 ) -> RestRoute {
     RestRoute { method: "GET", parts, names, run: RestRunner::Read(read), done: 200, wrong: 400 }
 }

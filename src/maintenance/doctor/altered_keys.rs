@@ -7,6 +7,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params};
 
 use super::compute_state_fingerprint;
+use super::repair_snapshot::head_snapshot;
 use crate::model::identity::ContentHash;
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
@@ -41,13 +42,8 @@ const CHANGES: &str = "
 
 /// Makes the changes that lead to the state that HEAD's fingerprint proves, or stay in it.
 pub(super) fn restore(conn: &Connection) -> Result<(), StoreError> {
-    const HEAD: &str = "
-        SELECT snapshot.cursor_hash
-          FROM cursor
-          JOIN snapshot ON snapshot.id = cursor.snapshot
-         WHERE cursor.name = 'HEAD'";
     const DOING: &str = "restore a number";
-    let head: Option<String> = conn.find(HEAD, [], |row| row.get(0), "read HEAD")?;
+    let head = head_snapshot(conn)?.map(|it| it.1);
     conn.pragma_update(None, "defer_foreign_keys", true).doing(DOING)?;
     let read = |row: &Row<'_>| {
         let [new, present]: [Value; 2] = [row.get(1)?, row.get(2)?];
@@ -58,8 +54,9 @@ pub(super) fn restore(conn: &Connection) -> Result<(), StoreError> {
         conn.execute_batch("SAVEPOINT restoring").doing(DOING)?;
         // A number that is taken is none.
         let is_made = conn.execute(SET[usize::from(nth)], params![new, present]).is_ok();
-        let hash = ContentHash(compute_state_fingerprint(conn)?).to_string();
-        if !is_made || head.as_ref() != Some(&hash) {
+        let is_proven = is_made
+            && head.as_ref() == Some(&ContentHash(compute_state_fingerprint(conn)?).to_string());
+        if !is_proven {
             conn.execute_batch("ROLLBACK TO restoring").doing(DOING)?;
         }
         conn.execute_batch("RELEASE restoring").doing(DOING)?;

@@ -8,7 +8,7 @@ use crate::model::identity::ContentHash;
 use crate::store::past_states::unrestorable_states;
 use crate::store::{PreparedStatements, StoreError};
 
-/// Sets the one mark right that differs from the rows and the others; returns notes on it.
+/// Sets marks right that differ from the rows and from another mark; returns notes on them.
 pub(super) fn restore(conn: &Connection) -> Result<Vec<String>, StoreError> {
     const KEPT: &str = "SELECT fingerprint FROM memory";
     const SET_KEPT: &str = "UPDATE memory SET fingerprint = ?1";

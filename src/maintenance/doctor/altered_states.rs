@@ -14,6 +14,7 @@ use rusqlite::{Connection, Row, params};
 use serde_json::{Map, Value};
 
 use super::broken_fields::{self, TASK_METADATA};
+use super::text_hashes::node_name;
 use super::typed_nodes;
 use crate::model::database_state_fingerprint::{NodeState, term_of_node};
 use crate::model::fields::CanonicalFields;
@@ -84,7 +85,7 @@ struct Hypotheses {
 impl AlteredState {
     /// Returns the node by its id, and by the label that is there now.
     pub(super) fn name(&self) -> String {
-        format!("`{}` \"{}\"", self.id, fold_whitespace(&self.altered))
+        node_name(&self.id, &self.altered)
     }
 }
 
@@ -247,8 +248,7 @@ impl Hypotheses {
             is_label && index.as_ref().is_none_or(|index| node.is_indexed_as(&it.state, index))
         };
         let witnessed: Vec<Hypothesis> = hypotheses.into_iter().filter(agrees).collect();
-        let (id, label) = (node.state.id.as_ref(), fold_whitespace(now));
-        self.contradicted.push(format!("`{id}` \"{label}\""));
+        self.contradicted.push(node_name(&node.state.id, now));
         self.witnessed.push(witnessed);
         Ok(())
     }

@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, Row, params};
 
+use super::repair_snapshot::head_snapshot;
+use super::text_hashes::node_name;
 use super::{compute_state_fingerprint, first_few};
 use crate::model::database_state_fingerprint::{NodeState, sum_of_children};
 use crate::model::identity::ContentHash;
@@ -30,7 +32,7 @@ pub(super) fn named(conn: &Connection) -> Result<Option<String>, StoreError> {
          ORDER BY parent IS NOT NULL, file, position";
     let read = |row: &Row<'_>| {
         let (id, label): (String, String) = (row.get(0)?, row.get(1)?);
-        Ok(format!("`{id}` \"{}\"", fold_whitespace(&label)))
+        Ok(node_name(&id, &label))
     };
     let nodes: Vec<String> = conn.rows(NODES, [], read, "find nodes without their file")?;
     let n = nodes.len();
@@ -126,11 +128,6 @@ fn stem(conn: &Connection, file: i64) -> Result<String, StoreError> {
 ///
 /// It is the folder of another file, or one that the history names, and the ending of one.
 fn prove(conn: &Connection, file: i64) -> Result<Option<String>, StoreError> {
-    const HEAD: &str = "
-        SELECT snapshot.cursor_hash
-          FROM cursor
-          JOIN snapshot ON snapshot.id = cursor.snapshot
-         WHERE cursor.name = 'HEAD'";
     const NOW: &str = "SELECT root || ':' || path FROM file WHERE id = ?1";
     const PATHS: &str = "
         SELECT root, path FROM file
@@ -145,8 +142,8 @@ fn prove(conn: &Connection, file: i64) -> Result<Option<String>, StoreError> {
          ORDER BY position, key",
     );
     let doing = "look for a file's path";
-    let head: Option<String> = conn.find(HEAD, [], |row| row.get(0), doing)?;
-    let Some(head) = head.as_deref().and_then(ContentHash::parse) else { return Ok(None) };
+    let head = head_snapshot(conn)?.and_then(|it| ContentHash::parse(&it.1));
+    let Some(head) = head else { return Ok(None) };
     let read = |row: &Row<'_>| read_state(row, row.get(0)?, 1);
     let tops: Vec<NodeState<'static>> = conn.rows(TOPS.text(), [file], read, doing)?;
     let sum = |family: &str| sum_of_children(Some(family), &tops);

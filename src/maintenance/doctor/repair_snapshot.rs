@@ -27,17 +27,10 @@ impl RepairSnapshot {
         conn: &Connection,
         now: UnixMillis,
     ) -> Result<Option<RepairSnapshot>, StoreError> {
-        const HEAD: &str = "
-            SELECT snapshot.id, snapshot.cursor_hash
-              FROM cursor
-              JOIN snapshot ON snapshot.id = cursor.snapshot
-             WHERE cursor.name = 'HEAD'";
         const FOLLOW: &str = "
             INSERT INTO snapshot (parent, cursor_hash, message, compile_root, created_at)
             VALUES (?1, '', ?2, '', ?3)";
-        let head: Option<(i64, String)> =
-            conn.find(HEAD, [], |row| Ok((row.get(0)?, row.get(1)?)), "read HEAD")?;
-        let Some((head, hash)) = head else { return Ok(None) };
+        let Some((head, hash)) = head_snapshot(conn)? else { return Ok(None) };
         if hash != ContentHash(compute_state_fingerprint(conn)?).to_string() {
             return Ok(None);
         }
@@ -81,4 +74,14 @@ impl RepairSnapshot {
         conn.run(MOVE_HEAD, params![self.id, now.0], DOING)?;
         conn.run(COUNT, params![self.id, self.n_changes], DOING).map(drop)
     }
+}
+
+/// Returns the snapshot of HEAD, and the fingerprint that it has.
+pub(super) fn head_snapshot(conn: &Connection) -> Result<Option<(i64, String)>, StoreError> {
+    const HEAD: &str = "
+        SELECT snapshot.id, snapshot.cursor_hash
+          FROM cursor
+          JOIN snapshot ON snapshot.id = cursor.snapshot
+         WHERE cursor.name = 'HEAD'";
+    conn.find(HEAD, [], |row| Ok((row.get(0)?, row.get(1)?)), "read HEAD")
 }

@@ -345,11 +345,6 @@ pub(crate) fn rewrite_fingerprint(
         INSERT OR IGNORE INTO memory (one, fingerprint, attended)
         VALUES (1, 0, (SELECT ifnull(max(at), 0) FROM heat))";
     const NOTE: &str = "UPDATE memory SET fingerprint = ?1";
-    const HEAD: &str = "
-        SELECT ifnull((SELECT snapshot.cursor_hash
-                         FROM cursor
-                         JOIN snapshot ON snapshot.id = cursor.snapshot
-                        WHERE cursor.name = 'HEAD'), ?1)";
     const FOLLOW: &str = "
         INSERT INTO snapshot (parent, cursor_hash, message, compile_root, created_at)
         VALUES ((SELECT snapshot FROM cursor WHERE name = 'HEAD'), ?1, ?2, '', ?3)";
@@ -360,9 +355,8 @@ pub(crate) fn rewrite_fingerprint(
     execute(conn, MEMORY, "note the memory")?;
     let computed = compute_state_fingerprint(conn)?;
     conn.execute(NOTE, [computed.cast_signed()]).doing("note the fingerprint")?;
-    let nothing = ContentHash(0).to_string();
-    let head: String =
-        conn.query_row(HEAD, [nothing], |row| row.get(0)).doing("read HEAD's fingerprint")?;
+    let head =
+        repair_snapshot::head_snapshot(conn)?.map_or_else(|| ContentHash(0).to_string(), |it| it.1);
     let hash = ContentHash(computed).to_string();
     if head != hash {
         conn.execute(FOLLOW, params![hash, message, now.0]).doing("add a snapshot")?;

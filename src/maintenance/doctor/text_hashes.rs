@@ -105,12 +105,17 @@ fn forget_hash(conn: &Connection, file: i64) -> Result<(), StoreError> {
     conn.run(FORGET, [file], "have a file read again").map(drop)
 }
 
+/// Names a node by its id and its label, for a message.
+pub(super) fn node_name(id: &str, label: &str) -> String {
+    format!("`{}` \"{}\"", fold_whitespace(id), fold_whitespace(label))
+}
+
 impl AlteredText {
     fn name(&self) -> String {
-        let (id, label) = (fold_whitespace(&self.id), fold_whitespace(&self.label));
+        let node = node_name(&self.id, &self.label);
         match self.path.is_empty() {
-            true => format!("`{id}` \"{label}\""),
-            false => format!("`{id}` \"{label}\" of {}", fold_whitespace(&self.path)),
+            true => node,
+            false => format!("{node} of {}", fold_whitespace(&self.path)),
         }
     }
 

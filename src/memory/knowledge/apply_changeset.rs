@@ -17,6 +17,7 @@ use super::operations::{self, OperationOutcome};
 use super::remember::{add_pending, keep_receipt, receipt_of};
 use super::remember_request::REQUEST_KEY_CHARS_MAX;
 use crate::memory::Memory;
+use crate::memory::dry_run::WriteOrDryRun;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::fields;
@@ -134,15 +135,14 @@ impl Memory {
     /// Applies a changeset in one snapshot.
     pub(crate) fn apply(&self, request: &ApplyRequest) -> Result<Value, ApplyError> {
         let now = self.clock.now();
-        let work = |batch: &mut Batch<'_>| self.apply_in(batch, request, now);
-        let applied = self.writer.write("", "", now, work);
-        let (applied, commit) = match applied {
-            Err(RolledBackChangeset::DryRun(answer)) => return Ok(answer),
-            Err(RolledBackChangeset::Error(error)) => return Err(error),
-            Ok(applied) => applied,
+        let mode = match request.is_dry_run {
+            true => WriteOrDryRun::DryRun,
+            false => WriteOrDryRun::Write,
         };
+        let (applied, snapshot) =
+            self.write_or_count(mode, "", now, |batch| self.apply_in(batch, request, now))?;
         let (mut answer, n_pending, replayed) = applied;
-        answer["snapshot"] = replayed.unwrap_or(commit.snapshot).into();
+        answer["snapshot"] = replayed.unwrap_or(snapshot).into();
         add_pending(&mut answer, n_pending);
         Ok(answer)
     }
@@ -152,7 +152,7 @@ impl Memory {
         batch: &mut Batch<'_>,
         request: &ApplyRequest,
         now: UnixMillis,
-    ) -> Result<(Value, u64, Option<Option<i64>>), RolledBackChangeset> {
+    ) -> Result<(Value, u64, Option<Option<i64>>), ApplyError> {
         let ApplyRequest { operations, base, key, is_dry_run, text } = request;
         let receipt = key.as_deref().map(|it| receipt_of(batch, it, text)).transpose()?;
         if let Some(Some((snapshot, kept))) = receipt {
@@ -191,9 +191,6 @@ impl Memory {
         let n_pending = batch.n_pending()?;
         if *is_dry_run {
             answer["dry_run"] = true.into();
-            answer["snapshot"] = Value::Null;
-            add_pending(&mut answer, n_pending);
-            return Err(RolledBackChangeset::DryRun(answer));
         }
         Ok((answer, n_pending, None))
     }
@@ -311,28 +308,4 @@ fn scrubbed(operation: &Map<String, Value>, scrub: &impl Fn(&str) -> String) -> 
         }
     };
     operation.iter().map(|(key, it)| (key.clone(), value(it))).collect()
-}
-
-/// The reason why a changeset is rolled back.
-enum RolledBackChangeset {
-    DryRun(Value),
-    Error(ApplyError),
-}
-
-impl From<crate::store::StoreError> for RolledBackChangeset {
-    fn from(error: crate::store::StoreError) -> RolledBackChangeset {
-        RolledBackChangeset::Error(error.into())
-    }
-}
-
-impl From<MemoryError> for RolledBackChangeset {
-    fn from(error: MemoryError) -> RolledBackChangeset {
-        RolledBackChangeset::Error(error.into())
-    }
-}
-
-impl From<ApplyError> for RolledBackChangeset {
-    fn from(error: ApplyError) -> RolledBackChangeset {
-        RolledBackChangeset::Error(error)
-    }
 }

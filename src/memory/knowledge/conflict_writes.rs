@@ -66,7 +66,7 @@ pub(super) fn close(
 }
 
 /// Opens a conflict between nodes, or adds them to one that is open about the same. Facts are
-/// contested but for low severity. Of more than fit, the last ones come first.
+/// contested but for low severity. Of more than fit, the last ones are kept.
 pub(super) fn open_conflict(
     batch: &mut Batch<'_>,
     between: &mut [StoredKnowledgeNode],

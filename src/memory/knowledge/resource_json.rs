@@ -322,7 +322,7 @@ fn aliases(entity: &KnowledgeRow) -> Vec<&str> {
 }
 
 /// Returns the conflicts of a status at a time, newest first. One that has run out by then counts
-/// as resolved, as it will be with the next write.
+/// as resolved, as it will be with the next write of knowledge.
 pub(crate) fn conflicts_document(
     reader: &Reader,
     (status, at): (&str, UnixMillis),

@@ -39,6 +39,9 @@ pub(crate) const ENTITIES_ROOT: &str = "@entities";
 /// Edges of one node, at most.
 pub(crate) const LINKS_MAX: usize = 200;
 
+/// Types of edges from an episode to a concept.
+pub(crate) const EVIDENCE: &[&str] = &["supports", "contradicts", "exemplifies", "qualifies"];
+
 const TITLE: FieldSpec = text("title", TITLE_CHARS_MAX);
 const TOPIC_ID: FieldSpec = FieldSpec { name: "topic", value_type: ValueType::Id };
 const CREATED_AT: FieldSpec = FieldSpec { name: "created_at", value_type: ValueType::Time };

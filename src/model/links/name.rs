@@ -35,19 +35,19 @@ pub(crate) enum LinkResolution<Id> {
 pub(crate) struct LinkNameHash(pub(crate) i64);
 
 impl LinkNameHash {
-    /// Returns the key of a label, a heading's fragment, or a file's name, title or alias.
+    /// Returns the hash of a label, a heading's fragment, or a file's name, title or alias.
     pub(crate) fn of(name: &str) -> LinkNameHash {
         let key = fold_name(name);
         let slug = slug(&key);
         LinkNameHash::hash(if slug.is_empty() { &key } else { &slug })
     }
 
-    /// Returns the key of a node's id.
+    /// Returns the hash of a node's id.
     pub(crate) fn of_id(id: &str) -> LinkNameHash {
         LinkNameHash::hash(id)
     }
 
-    /// Returns the key of the name `self` within the file called `file`.
+    /// Returns the hash of the name `self` within the file called `file`.
     pub(crate) fn qualified_by(self, file: LinkNameHash) -> LinkNameHash {
         let (file, own) = (file.0.to_le_bytes(), self.0.to_le_bytes());
         LinkNameHash(xxh64(&[file, own].concat(), 1).cast_signed())

@@ -129,8 +129,8 @@ fn first_part(titles: &str) -> &str {
 /// Returns whether a title reads as the path of a file, or as the sign that there is none. Signs
 /// that are not seen, and a `/` at either end, do not matter.
 fn could_be_path(title: &str) -> bool {
-    let is_variant = |it: char| matches!(it, '\u{fe00}'..='\u{fe0f}');
-    let seen = title.chars().filter(|&it| !text::is_invisible(it) && !is_variant(it));
+    let seen =
+        title.chars().filter(|&it| !text::is_invisible(it) && !text::is_variation_selector(it));
     let seen: String = seen.collect();
     let title = seen.trim_matches(|it: char| it.is_whitespace() || it == '/');
     title == NO_FILE || title.starts_with('"') || Syntax::of(title).is_some()

@@ -16,7 +16,7 @@ use expect_test::expect_file;
 use super::*;
 use crate::mcp::published::Witness;
 use crate::mcp::rpc::LINE_BYTES_MAX;
-use crate::mcp::server_testing::{self, FixtureControls, TestHandler};
+use crate::mcp::server_testing::{self, TestControls, TestHandler};
 use crate::model::clock::UnixMillis;
 
 /// Timeout, longer than any test should take.
@@ -35,7 +35,7 @@ struct Client {
     replies: Receiver<String>,
     interrupt: Sender<()>,
     ended: Receiver<StopReason>,
-    fixture: FixtureControls,
+    fixture: TestControls,
     server: Arc<Server<TestHandler>>,
 }
 
@@ -271,7 +271,7 @@ fn a_signal_ends_the_wait_at_the_end_of_input() {
 }
 
 /// Returns a server with two calls that wait, and without a reader of its output.
-fn server_without_reader() -> (PipeWriter, FixtureControls, Receiver<StopReason>) {
+fn server_without_reader() -> (PipeWriter, TestControls, Receiver<StopReason>) {
     let (stdin, mut input) = io::pipe().unwrap();
     let (output, stdout) = io::pipe().unwrap();
     let (server, fixture) = server_testing::server();

@@ -1,9 +1,8 @@
 //! Receipts of requests with a key: the answers that the same requests get again.
 //!
-//! A receipt stands in the states that follow its request. A rollback to an earlier state leaves
-//! it, but it does not stand then; where that rollback is undone, it stands again. So the rollbacks
-//! are noted, and the way back from the present state is that of its snapshots since the last
-//! rollback, then that of the restored state.
+//! A receipt is valid in the states that follow its request. A rollback to an earlier state keeps
+//! the row, which is valid again once that rollback is undone. So rollbacks are recorded, and the
+//! lookup goes back from the newest snapshot, at each rollback to its target.
 
 use rusqlite::{Row, params};
 
@@ -21,7 +20,7 @@ pub(crate) struct RequestReceipt {
 }
 
 impl Batch<'_> {
-    /// Returns the receipt of a key that stands, by the key's hash.
+    /// Returns the valid receipt of a key, by the key's hash.
     pub(crate) fn receipt(&self, name: &str) -> Result<Option<RequestReceipt>, StoreError> {
         const FIND: &str = "
             SELECT since, request, snapshot, answer

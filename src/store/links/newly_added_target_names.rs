@@ -86,7 +86,12 @@ impl NewNameFilter {
 
 fn name_of_file(conn: &Connection, file: FileId) -> Result<LinkNameHash, StoreError> {
     let path = path_of(conn, file)?.unwrap_or_default();
-    Ok(LinkNameHash::of(without_extension(last_path_segment(&path))))
+    Ok(name_of_path(&path))
+}
+
+/// Returns the name by which links mean a file.
+pub(super) fn name_of_path(path: &str) -> LinkNameHash {
+    LinkNameHash::of(without_extension(last_path_segment(path)))
 }
 
 /// Names the new files, and collects the references that wait for a new name. The names of nodes

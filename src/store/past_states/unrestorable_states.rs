@@ -80,13 +80,11 @@ pub(crate) fn find(conn: &Connection, repair: &str) -> Result<UnrestorableStates
             state.undo(conn, id)?;
         }
     }
-    let is_claimed = |id: &i64| snapshots.iter().any(|it| it.0 == *id && !it.1.is_empty());
     for (id, is_waiting) in without_a_text(conn, repair)? {
-        if is_claimed(&id) && !found.lost.contains(&id) {
+        if !found.lost.contains(&id) {
             if is_waiting { &mut found.waiting } else { &mut found.lost }.insert(id);
         }
     }
-    found.waiting.retain(|it| !found.lost.contains(it));
     Ok(found)
 }
 
@@ -194,8 +192,8 @@ impl FollowedState {
     }
 }
 
-/// Returns the snapshots at which a node had a text that is nowhere now, and whether a repair had
-/// its file read again, which brings the text back.
+/// Returns the snapshots with a fingerprint at which a node had a text that is nowhere now, and
+/// whether a repair had its file read again, which brings the text back.
 fn without_a_text(conn: &Connection, repair: &str) -> Result<Vec<(i64, bool)>, StoreError> {
     // A node had the text that a change replaced since the change before that gave it.
     const WITHOUT: &str = "
@@ -217,7 +215,8 @@ fn without_a_text(conn: &Connection, repair: &str) -> Result<Vec<(i64, bool)>, S
                                        WHERE earlier.node_id = lost.node_id
                                          AND earlier.snapshot < lost.snapshot
                                          AND earlier.old_hash IS NOT lost.old_hash), 0)
-         WHERE lost.old_hash IS NOT NULL
+         WHERE snapshot.cursor_hash <> ''
+           AND lost.old_hash IS NOT NULL
            AND lost.old_hash IS NOT lost.new_hash
            AND lost.old_hash NOT IN (SELECT hash FROM blob)
            AND NOT EXISTS (SELECT 1

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{RestArgs, RestError};
+use super::{RestArgs, RestError, RestResult};
 use crate::memory::Memory;
 use crate::memory::knowledge::{
     self, ApplyRequest, ConsolidateRequest, IngestRequest, RecallRequest, RememberRequest,
@@ -14,54 +14,52 @@ use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::model::tree::NodeType;
 use crate::providers::wait_out;
 
-type RestWriteResult = Result<Value, RestError>;
-
 /// Names of a record that are others among the arguments of a tool.
 const RENAMED: [(&str, &str); 2] = [("topic_id", "topic"), ("entity_ids", "entities")];
 
-pub(super) fn update_concept(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn update_concept(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     check_shown(memory, asked.id, NodeType::Concept)?;
     remind_tool_calls::update_concept(memory, &named(asked, "concept_id")?)?;
     let record: Value = memory.read(|reader| knowledge::concept_record(reader, asked.id))?;
     Ok(json!({"success": true, "concept": record}))
 }
 
-pub(super) fn update_episode(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn update_episode(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     check_shown(memory, asked.id, NodeType::Episode)?;
     remind_tool_calls::update_episode(memory, &named(asked, "episode_id")?)?;
     let record: Value = memory.read(|reader| knowledge::episode_record(reader, asked.id))?;
     Ok(json!({"success": true, "episode": record}))
 }
 
-pub(super) fn delete_concept(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn delete_concept(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     delete(memory, asked, NodeType::Concept)
 }
 
-pub(super) fn delete_episode(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn delete_episode(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     delete(memory, asked, NodeType::Episode)
 }
 
-pub(super) fn restore_concept(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn restore_concept(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     restore(memory, asked, NodeType::Concept)
 }
 
-pub(super) fn restore_episode(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn restore_episode(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     restore(memory, asked, NodeType::Episode)
 }
 
-pub(super) fn purge_concept(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn purge_concept(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     Ok(memory.purge(asked.id, NodeType::Concept)?)
 }
 
-pub(super) fn purge_episode(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn purge_episode(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     Ok(memory.purge(asked.id, NodeType::Episode)?)
 }
 
-pub(super) fn purge_all(memory: &Memory, _: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn purge_all(memory: &Memory, _: &RestArgs<'_>) -> RestResult {
     Ok(memory.purge_all()?)
 }
 
-pub(super) fn create_topic(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn create_topic(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     let body = asked.object()?;
     let name = body.get("name").and_then(Value::as_str).unwrap_or_default();
     if memory.read(|reader| knowledge::topic_record(reader, name)).is_ok() {
@@ -72,7 +70,7 @@ pub(super) fn create_topic(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteRe
     Ok(memory.read(|reader| knowledge::topic_record(reader, id))?)
 }
 
-pub(super) fn update_topic(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn update_topic(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     let mut body = asked.object()?;
     body.insert("topic_id".to_owned(), asked.id.into());
     let changed = remind_tool_calls::update_topic(memory, &body)?;
@@ -80,7 +78,7 @@ pub(super) fn update_topic(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteRe
     Ok(memory.read(|reader| knowledge::topic_record(reader, id))?)
 }
 
-pub(super) fn delete_topic(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn delete_topic(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     let body = Map::from_iter([("topic_id".to_owned(), asked.id.into())]);
     // It is there, and something is of it.
     let in_use = |error: MemoryError| match error.code {
@@ -91,36 +89,36 @@ pub(super) fn delete_topic(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteRe
     Ok(json!({"deleted": true}))
 }
 
-pub(super) fn resolve_conflict(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn resolve_conflict(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     end_conflict(memory, asked, "resolve")
 }
 
-pub(super) fn dismiss_conflict(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn dismiss_conflict(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     end_conflict(memory, asked, "dismiss")
 }
 
-pub(super) fn remember(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn remember(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     Ok(memory.remember(RememberRequest::parse(&asked.object()?)?)?)
 }
 
-pub(super) fn recall(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn recall(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     Ok(memory.recall(&RecallRequest::parse(&asked.object()?)?)?)
 }
 
-pub(super) fn review(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn review(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     Ok(memory.review(&WorksheetRequest::parse(&asked.object()?)?)?)
 }
 
-pub(super) fn apply(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn apply(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     let request = ApplyRequest::parse(&asked.object()?)?;
     Ok(memory.apply(&request).map_err(MemoryError::from)?)
 }
 
-pub(super) fn ingest(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn ingest(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     Ok(memory.ingest(&IngestRequest::parse(&asked.object()?)?)?)
 }
 
-pub(super) fn consolidate(memory: &Memory, asked: &RestArgs<'_>) -> RestWriteResult {
+pub(super) fn consolidate(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     Ok(memory.consolidate(&ConsolidateRequest::parse(&asked.object()?)?, &wait_out)?)
 }
 
@@ -148,13 +146,13 @@ fn check_shown(memory: &Memory, id: &str, node_type: NodeType) -> Result<(), Res
     }
 }
 
-fn delete(memory: &Memory, asked: &RestArgs<'_>, node_type: NodeType) -> RestWriteResult {
+fn delete(memory: &Memory, asked: &RestArgs<'_>, node_type: NodeType) -> RestResult {
     check_shown(memory, asked.id, node_type)?;
     remind_tool_calls::delete_node(memory, &id_of(asked), ("id", node_type))?;
     Ok(json!({"success": true}))
 }
 
-fn restore(memory: &Memory, asked: &RestArgs<'_>, node_type: NodeType) -> RestWriteResult {
+fn restore(memory: &Memory, asked: &RestArgs<'_>, node_type: NodeType) -> RestResult {
     let is_deleted: bool =
         memory.read(|reader| knowledge::deletion_of(reader, asked.id, node_type))?;
     if !is_deleted {
@@ -168,7 +166,7 @@ fn id_of(asked: &RestArgs<'_>) -> Map<String, Value> {
     Map::from_iter([("id".to_owned(), asked.id.into())])
 }
 
-fn end_conflict(memory: &Memory, asked: &RestArgs<'_>, op: &str) -> RestWriteResult {
+fn end_conflict(memory: &Memory, asked: &RestArgs<'_>, op: &str) -> RestResult {
     let mut operation = asked.object()?;
     operation.insert("op".to_owned(), op.into());
     operation.insert("id".to_owned(), asked.id.into());

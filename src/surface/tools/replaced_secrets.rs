@@ -1,7 +1,7 @@
 //! Says in the reply of a write which kinds of secrets were replaced in what the agent gave.
 //!
-//! A folder's settings may have kinds of their own, which match any text; nobody's words are
-//! replaced without a word.
+//! A folder's settings may have kinds of their own, which match any text, so an agent must be told
+//! when its text is changed.
 
 use std::collections::BTreeSet;
 

@@ -9,7 +9,7 @@ use crate::memory::knowledge::changeset_application_state::ChangesetContext;
 use crate::memory::knowledge::node_writes::{
     StoredKnowledgeNode, add_edge, edge, remove_edge, set_fields,
 };
-use crate::model::kind_specs::knowledge::LINKS_MAX;
+use crate::model::kind_specs::knowledge::{EVIDENCE, LINKS_MAX};
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 
@@ -26,9 +26,6 @@ pub(super) const RELATIONS: &[&str] = &[
     "related_to",
     "derived_from",
 ];
-
-/// Types of edges from an episode to a concept.
-const EVIDENCE: &[&str] = &["supports", "contradicts", "exemplifies", "qualifies"];
 
 /// The strength of an edge that says none.
 const STRENGTH: f64 = 0.5;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::record_ids::{RecordIds, RecordLink, links};
 use super::record_time;
+use crate::model::kind_specs::knowledge::EVIDENCE;
 use crate::model::tree::NodeType;
 use crate::store::reader::KnowledgeRow;
 
@@ -24,9 +25,6 @@ const RELATIONS: [&str; 10] = [
     "context_of",
     "supersedes",
 ];
-
-/// Types of edges from an episode to a concept that Remind knows.
-const EVIDENCE: [&str; 4] = ["supports", "contradicts", "exemplifies", "qualifies"];
 
 /// Lists that follow from nodes of other lists.
 #[derive(Default)]

@@ -18,12 +18,9 @@ use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::{name_key, normal_name};
 use crate::model::identity::NodeId;
-use crate::model::kind_specs::knowledge::{FACT_CLUSTER, LINKS_MAX};
+use crate::model::kind_specs::knowledge::{EVIDENCE, FACT_CLUSTER, LINKS_MAX};
 use crate::model::tree::NodeType;
 use crate::model::validity::Validity;
-
-/// Types of edges from an episode to a concept.
-const EVIDENCE: &[&str] = &["supports", "contradicts", "exemplifies", "qualifies"];
 
 /// The connections of episodes, by their ids.
 pub(super) struct EpisodeEdges<'a> {

@@ -8,7 +8,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use serde_json::{Value, json};
 
 use super::super::*;
-use crate::mcp::server_testing::{self, FixtureControls};
+use crate::mcp::server_testing::{self, TestControls};
 
 /// Timeout, longer than any test should take.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(120);
@@ -16,7 +16,7 @@ pub(super) const TIMEOUT: Duration = Duration::from_secs(120);
 /// A running server.
 pub(super) struct Up {
     pub(super) address: SocketAddr,
-    pub(super) fixture: FixtureControls,
+    pub(super) fixture: TestControls,
     pub(super) interrupt: Sender<()>,
     pub(super) ended: Receiver<StopReason>,
 }
