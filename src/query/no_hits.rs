@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
+use super::asked_dates::asked_dates;
 use super::nearest_spellings::nearest_words;
-use super::{
-    Answer, Error, NO_ANSWER, NO_RESULTS, SearchQuery, budget_enforcement, candidates, query_parser,
-};
+use super::ranked_hits::question_matches;
+use super::{Answer, Error, NO_ANSWER, NO_RESULTS, SearchQuery, budget_enforcement, query_parser};
 use crate::model::clock::UnixMillis;
 use crate::store::reader::{NodeFilter, PopulationState, Reader};
 
@@ -67,8 +67,8 @@ pub(super) fn explain(
     };
     let asked = query.query.to_lowercase();
     let are_asked = |words: &[String]| words.iter().all(|it| asked.contains(&it.to_lowercase()));
-    let are_words_there = is_narrow && !nearest.is_empty() && are_asked(&nearest);
-    let advice = match are_words_there && is_matched(reader, query.query)? {
+    let may_be_elsewhere = is_none && is_narrow && !is_unmet && are_asked(&nearest);
+    let advice = match may_be_elsewhere && is_matched(reader, query.query, now)? {
         true => {
             nearest.clear();
             "no node that meets the conditions has these words; leave one out"
@@ -93,15 +93,8 @@ pub(super) fn explain(
 }
 
 /// Returns whether a node matches a query, whatever the conditions.
-fn is_matched(reader: &Reader, query: &str) -> Result<bool, Error> {
-    let parsed = query_parser::parse_query(query);
-    let of_expression = match &parsed.expression {
-        Some(text) => candidates::match_expression(reader, text, NodeFilter::default(), 1)?,
-        None => None,
-    };
-    let matches = match of_expression {
-        Some(matches) => matches,
-        None => candidates::match_words(reader, &parsed.terms, NodeFilter::default(), 1)?,
-    };
-    Ok(!matches.is_empty())
+fn is_matched(reader: &Reader, query: &str, now: UnixMillis) -> Result<bool, Error> {
+    let (parsed, dates) = (query_parser::parse_query(query), asked_dates(query, now));
+    let found = question_matches(reader, (&parsed, &dates), NodeFilter::default(), 1)?;
+    Ok(!found.matches.is_empty())
 }

@@ -398,8 +398,8 @@ fn candidates_max(asked: &ParsedQuery, limit: Option<usize>) -> usize {
 }
 
 /// The matches of a question.
-struct QuestionMatches {
-    matches: Vec<NodeMatch>,
+pub(super) struct QuestionMatches {
+    pub(super) matches: Vec<NodeMatch>,
     /// The nodes of its dates, in the order of their keys.
     dated: Vec<NodeRowId>,
     /// Whether it was read as words, rather than as an expression.
@@ -409,7 +409,7 @@ struct QuestionMatches {
 }
 
 /// Returns the matches of the expression if the query is one, else those of its words and dates.
-fn question_matches(
+pub(super) fn question_matches(
     reader: &Reader,
     (asked, dates): (&ParsedQuery, &[AskedDate]),
     filter: NodeFilter<'_>,

@@ -418,6 +418,21 @@ fn conditions_do_not_hide_why_nothing_was_found() {
     assert_eq!(of("harbour", NodeType::Task), unmet);
 }
 
+/// Beginnings and dates have no nearest words, and nodes outside of the conditions have them.
+#[test]
+fn what_only_other_nodes_have_is_missing_where_the_conditions_hold() {
+    let reader = TestDatabaseBuilder::of("= a.md\nheading Places\ntext The harbour in March 2024.");
+    for query in ["harb*", "March 2024", "harbour"] {
+        let filter = NodeFilter { node_type: Some(NodeType::Heading), ..NodeFilter::default() };
+        let asked = SearchQuery { filter, ..label(query) };
+        assert_eq!(
+            search(&reader, &asked).unwrap().text,
+            "no results: no node that meets the conditions has these words; leave one out",
+            "{query}"
+        );
+    }
+}
+
 #[test]
 fn words_of_a_date_or_of_a_request_have_no_nearest_words() {
     let reader = TestDatabaseBuilder::of("= a.md\ntext Marsh 1923 plied Liszt.\ntext Harbour.");
