@@ -60,7 +60,7 @@
 //! `MemorySearch` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
 //! → `surface/tools/read_tools` → `memory` → `query/query_dispatch` → `query/search` →
 //! `query/query_parser` → `query/ranked_hits` → `query/candidates` → `store/reader/fts_hits` →
-//! `query/rank` → `query/render` → `mcp/content`.
+//! `query/render` → `mcp/content`.
 //!
 //! `MemoryWrite` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
 //! → `surface/tools/write_tools` → `memory/edits` → `memory/compile/redaction` → `ingest/redact` →

@@ -65,7 +65,7 @@ struct RestArgs<'a> {
     request: &'a RestRequest,
 }
 
-/// What a handler answers: a JSON document, or why there is none.
+/// The JSON document of a handler, or why there is none.
 type RestResult = Result<Value, RestError>;
 
 /// A request that is not answered: a status of HTTP, and what else the body has beside `error`.
