@@ -83,6 +83,8 @@ pub struct Memory {
     reads: linearizable_reads::ReadConsistency,
     /// Vectors of the questions that came last.
     question_vectors: Mutex<QueryEmbeddingCache>,
+    /// Words that many nodes have, for the comparison of what is written.
+    common_words: query::KnownCommonWords,
     // Drop order: the last connection to close writes the log back into the file and removes it,
     // which a read-only one cannot do.
     readers: Arc<ReaderPool>,
@@ -185,6 +187,7 @@ impl Memory {
             #[cfg(feature = "shared")]
             reads: linearizable_reads::ReadConsistency::default(),
             question_vectors: Mutex::default(),
+            common_words: query::KnownCommonWords::default(),
             readers,
             heat_writer,
             writer,

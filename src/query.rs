@@ -62,7 +62,7 @@ pub(crate) use highlight::matched_places;
 pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, HistoryQuery};
 pub use memory_error::{CompileError, Error};
 pub(crate) use near_duplicate_check::{
-    NearDuplicate, NearDuplicateQuery, TextIndex, nearest_duplicate,
+    KnownCommonWords, NearDuplicate, NearDuplicateQuery, TextIndex, nearest_duplicate,
 };
 pub(crate) use net_changes::unknown_snapshot;
 pub(crate) use no_hits::{is_no_answer, tells_more};

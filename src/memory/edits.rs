@@ -99,7 +99,7 @@ impl Memory {
             }
             let mut near = Vec::with_capacity(texts.len());
             for words in texts {
-                near.push(words.near_duplicates(batch)?);
+                near.push(words.near_duplicates(batch, &self.common_words)?);
             }
             let written = match &anchor {
                 Some(node) if replaces(node, mode) => replace(batch, &mut in_file, node, &payload)?,

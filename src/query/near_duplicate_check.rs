@@ -2,16 +2,21 @@
 //!
 //! Every write asks, and the answer is not worth the time of a search. So the index is asked for
 //! few words, the longest first, since these are mostly the rarest, and for few nodes of each; it
-//! is asked no more once too many words are new. A write asks before it adds its own nodes, on its
+//! is asked no more once too many words are new. Words known to be common are not asked for at all
+//! ([`KnownCommonWords`]). A write asks before it adds its own nodes, on its
 //! own connection, whose pages are in memory.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
+pub(crate) use known_common_words::KnownCommonWords;
+
 use super::function_words::is_function_word;
 use super::query_parser::{QuestionTermRole, parse_query};
 use crate::store::{ComparedNode, NodeRowId};
 use crate::text::spaceless_script_bigrams::{self, ScriptSpacing};
+
+mod known_common_words;
 
 /// Distinct words of a text, at least; fewer are alike by chance.
 const WORDS_MIN: usize = 4;
@@ -81,9 +86,10 @@ impl NearDuplicateQuery {
     pub(crate) fn near_duplicates<I: TextIndex>(
         &self,
         index: &I,
+        known: &KnownCommonWords,
     ) -> Result<Vec<NearDuplicate>, I::Error> {
         let mut near = Vec::new();
-        for key in self.candidates(index)? {
+        for key in self.candidates(index, known)? {
             let is_fit = |it: &ComparedNode| !it.is_heading && !it.is_archived;
             let Some(node) = index.compared_node(key)?.filter(is_fit) else { continue };
             let other = words_of(&node.content);
@@ -99,12 +105,21 @@ impl NearDuplicateQuery {
 
     /// Returns nodes that may be near duplicates: those with most of the telling words, or with
     /// several common words where no word tells anything.
-    fn candidates<I: TextIndex>(&self, index: &I) -> Result<Vec<NodeRowId>, I::Error> {
+    fn candidates<I: TextIndex>(
+        &self,
+        index: &I,
+        known: &KnownCommonWords,
+    ) -> Result<Vec<NodeRowId>, I::Error> {
         let mut n_words: HashMap<NodeRowId, usize> = HashMap::new();
         let (mut n_new, mut n_telling, mut common) = (0, 0, Vec::new());
         for LookupTerm { text, is_word } in &self.terms {
+            if known.take_use(text) {
+                common.push(&text[..]);
+                continue;
+            }
             let keys = index.nodes_with(text, COMMON)?;
             if COMMON <= keys.len() {
+                known.add(text);
                 common.push(&text[..]);
                 continue;
             }

@@ -9,12 +9,13 @@ use super::*;
 struct CountingIndex {
     texts: Vec<String>,
     n_lookups: Cell<usize>,
+    known: KnownCommonWords,
 }
 
 impl CountingIndex {
     fn of(texts: &[&str]) -> CountingIndex {
         let texts = texts.iter().map(|&it| it.to_owned()).collect();
-        CountingIndex { texts, n_lookups: Cell::new(0) }
+        CountingIndex { texts, ..CountingIndex::default() }
     }
 
     fn text_of(&self, node: &ComparedNode) -> &str {
@@ -24,7 +25,8 @@ impl CountingIndex {
     /// Returns the texts that are near duplicates, and the number of lookups.
     fn near(&self, text: &str) -> (Vec<&str>, usize) {
         self.n_lookups.set(0);
-        let near = NearDuplicateQuery::of(text).unwrap().near_duplicates(self).unwrap();
+        let query = NearDuplicateQuery::of(text).unwrap();
+        let near = query.near_duplicates(self, &self.known).unwrap();
         (near.iter().map(|it| self.text_of(&it.node)).collect(), self.n_lookups.get())
     }
 }
@@ -79,7 +81,20 @@ fn texts_of_common_words_alone_are_compared_by_several() {
     let index = CountingIndex::of(&texts);
     let (near, n_lookups) = index.near("quick brown foxes jump over lazy dogs");
     assert_eq!(near.len(), COMPARED_MAX);
-    assert!(n_lookups <= LOOKED_UP_MAX + 1, "{n_lookups} lookups");
+    assert_eq!(n_lookups, LOOKED_UP_MAX + 1);
+}
+
+#[test]
+fn words_known_to_be_common_are_not_looked_up_until_they_may_have_become_rare() {
+    const FOXES: &str = "quick brown foxes jump over lazy dogs";
+    let mut index = CountingIndex::of(&[FOXES; COMMON + 1]);
+    let n_all = LOOKED_UP_MAX + 1;
+    assert_eq!(index.near(FOXES), (vec![FOXES; COMPARED_MAX], n_all));
+    assert_eq!(index.near(FOXES), (vec![FOXES; COMPARED_MAX], 1), "all of them together");
+    index.texts.truncate(1);
+    let n_lookups: Vec<usize> = (0..70).map(|_| index.near(FOXES).1).collect();
+    assert_eq!(n_lookups.iter().position(|&it| it != 1), Some(63));
+    assert_eq!(index.near(FOXES), (vec![FOXES], TELLING_ENOUGH), "they are rare now");
 }
 
 /// An index of one node with the harbour's text.
@@ -101,7 +116,8 @@ impl TextIndex for OneNode {
 fn headings_and_archived_nodes_are_no_duplicates() {
     let is_found = |node| {
         let query = NearDuplicateQuery::of(HARBOUR).unwrap();
-        !query.near_duplicates(&OneNode(node)).unwrap().is_empty()
+        let known = KnownCommonWords::default();
+        !query.near_duplicates(&OneNode(node), &known).unwrap().is_empty()
     };
     let text = node("a", HARBOUR);
     assert!(!is_found(ComparedNode { is_heading: true, ..text.clone() }));
