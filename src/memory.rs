@@ -3,9 +3,6 @@
 
 pub(crate) mod briefing;
 pub(crate) mod compile;
-pub(crate) mod rollback;
-pub(crate) mod session_note;
-
 pub(crate) mod dry_run;
 mod edits;
 pub(crate) mod embedding;
@@ -15,7 +12,9 @@ pub(crate) mod knowledge;
 mod linearizable_reads;
 mod read_only;
 mod relate;
+pub(crate) mod rollback;
 pub(crate) mod second_memory;
+pub(crate) mod session_note;
 pub(crate) mod typed;
 
 use std::path::Path;
@@ -172,16 +171,14 @@ impl Memory {
         let writer = Writer::open(path, if_missing)?;
         let heat_writer = Arc::new(HeatWriter::new(path, &writer)?);
         let readers = Arc::new(ReaderPool::new(path, writer.file_identity())?);
-        let (live, workspace, rates) = (Mutex::default(), Mutex::default(), LiveRates::default());
-        let (output, memory_settings) = (OutputFormat::default(), TypedMemorySettings::default());
         Ok(Memory {
             clock,
-            live,
-            workspace,
-            rates,
-            output,
+            live: Mutex::default(),
+            workspace: Mutex::default(),
+            rates: LiveRates::default(),
+            output: OutputFormat::default(),
             second: None,
-            memory_settings,
+            memory_settings: TypedMemorySettings::default(),
             knowledge_settings: Default::default(),
             providers: Providers::default(),
             #[cfg(feature = "shared")]
