@@ -56,7 +56,7 @@ use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
 pub(crate) use batch::{Batch, ChangedNodeCounts, ManualEdgeResolution, NewNode};
-pub(crate) use batch::{FacetEntries, RequestReceipt, UnrelateOutcome, facet_entries};
+pub(crate) use batch::{FacetEntries, FileNames, RequestReceipt, UnrelateOutcome, facet_entries};
 pub(crate) use database_path_check::check_path;
 use error_advice::ExternalErrorCause::{Refusal, State};
 use error_advice::{advice, is_strange_value};

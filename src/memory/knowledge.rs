@@ -15,6 +15,7 @@ mod contradicting_facts;
 mod deletion_mark;
 mod entity_resolution;
 mod fact_of_episode;
+mod fact_subject;
 mod fact_writes;
 mod ingest_queue;
 mod node_writes;

@@ -8,6 +8,7 @@
 mod agent_edits;
 mod custom_views;
 mod facets;
+mod files_as_entities;
 mod forgotten_imports;
 mod fts;
 mod heat_edits;
@@ -26,6 +27,7 @@ mod typed_nodes;
 use std::collections::{BTreeSet, HashMap};
 
 pub(crate) use facets::{FacetEntries, facet_entries};
+pub(crate) use files_as_entities::FileNames;
 use fts::IndexingTime;
 #[cfg(feature = "shared")]
 pub(in crate::store) use fts::merge_few;

@@ -6,6 +6,7 @@
 //! changed. New rows have ascending keys: the first key identifies them all and takes no memory.
 
 pub(crate) mod consistency_check;
+mod entity_names_of_files;
 mod newly_added_target_names;
 mod rebuild;
 mod resolution;
@@ -14,6 +15,7 @@ mod target_lookup;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub(super) use entity_names_of_files::{entity_path, name_in_file, part_of_file, root_label};
 use newly_added_target_names::{KeyWatermarks, NewNameFilter, name_of_path};
 pub(crate) use rebuild::{read_again, read_all};
 pub(crate) use resolution::resolve_rows;
@@ -21,7 +23,7 @@ use resolution::{RefsAwaitingNameFinder, compare_target, resolve_all};
 use rusqlite::{Connection, Row, params};
 use stored_file_names::{file_names, name_file, path_of};
 use target_lookup::DatabaseLinkIndex;
-pub(super) use target_lookup::{file_head, ids, name_in_file};
+pub(super) use target_lookup::{file_head, ids};
 
 use super::{ErrorContext, FileId, NodeRowId, PreparedStatements, StoreError};
 use crate::ingest::parse::link;

@@ -6,7 +6,6 @@
 //! the write that changed them, or, where the time of one has run out, with the next write of
 //! knowledge.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -14,10 +13,9 @@ use serde_json::Value;
 use super::conflict_writes::{
     ConflictEnd, DISPUTES, OPENED_MAX, end_conflict, is_open, open_conflict, statements_of,
 };
-use super::contradicting_facts::{
-    FactSubject, are_rivals, current_facts_of, is_below_hidden, is_current_fact,
-};
+use super::contradicting_facts::{are_rivals, is_below_hidden, is_current_fact};
 use super::fact_of_episode::hide_episodes_of_forgotten;
+use super::fact_subject::FactSubjectCache;
 use super::node_writes::{StoredKnowledgeNode, find_node};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
@@ -167,8 +165,11 @@ fn contest(
 ) -> Result<(), MemoryError> {
     let mut subjects = FactSubjectCache::default();
     for fact in changed {
-        let keys = subjects.keys_of(batch, &fact)?;
-        let mut rivals = current_facts_of(batch, &keys, now)?;
+        let attribute = fact.text("attribute").unwrap_or_default();
+        let own = fact.fields.get("names").and_then(Value::as_array).into_iter().flatten();
+        let own = own.filter_map(|it| it.as_str().map(str::to_owned)).collect();
+        let subject = subjects.of(batch, &fact)?;
+        let mut rivals = subject.current_facts(batch, (attribute, own), now)?;
         rivals.retain(|it| are_rivals(&fact, it));
         if rivals.is_empty() {
             continue;
@@ -182,36 +183,6 @@ fn contest(
         }
     }
     Ok(())
-}
-
-/// The subjects of the facts of one write, by their names.
-#[derive(Default)]
-struct FactSubjectCache(BTreeMap<String, FactSubject>);
-
-impl FactSubjectCache {
-    fn of(
-        &mut self,
-        batch: &Batch<'_>,
-        fact: &StoredKnowledgeNode,
-    ) -> Result<&mut FactSubject, MemoryError> {
-        let name = fact.text("subject").unwrap_or_default();
-        Ok(match self.0.entry(name.to_owned()) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(FactSubject::named(batch, name)?),
-        })
-    }
-
-    /// Returns the keys of a fact: those that it was kept with, and those by its subject's names.
-    fn keys_of(
-        &mut self,
-        batch: &Batch<'_>,
-        fact: &StoredKnowledgeNode,
-    ) -> Result<Vec<String>, MemoryError> {
-        let own = fact.fields.get("names").and_then(Value::as_array).into_iter().flatten();
-        let mut keys: Vec<String> = own.filter_map(|it| it.as_str().map(str::to_owned)).collect();
-        keys.extend(self.of(batch, fact)?.keys(fact.text("attribute").unwrap_or_default()));
-        Ok(keys)
-    }
 }
 
 /// Returns the ids of what a node has an open conflict with, or a dismissed one.
@@ -255,7 +226,9 @@ fn contest_values(
     let mut subjects = FactSubjectCache::default();
     let mut known: BTreeMap<Vec<NodeRowId>, CurrentFacts> = BTreeMap::new();
     for fact in new {
-        let clusters = subjects.of(batch, &fact)?.find_clusters(batch)?;
+        let subject = subjects.of(batch, &fact)?;
+        let mut clusters = subject.find_clusters(batch)?;
+        clusters.append(&mut subject.find_shared_clusters(batch)?);
         let clusters: Vec<NodeRowId> = clusters.iter().map(|it| it.record.key).collect();
         if !known.contains_key(&clusters) {
             known.insert(clusters.clone(), CurrentFacts::below(batch, &clusters, now)?);
@@ -268,6 +241,7 @@ fn contest_values(
         let others = there.index.contradicting(&words).into_iter().map(|nth| &there.facts[nth]);
         let others = others.filter(|it| is_elder(it) && are_rivals(&fact, it));
         let mut between: Vec<StoredKnowledgeNode> = others.take(OPENED_MAX).cloned().collect();
+        subject.retain_own(batch, &mut between)?;
         if !between.is_empty() {
             let disputed = disputed_with(batch, fact.id())?;
             between.retain(|it| !disputed.contains(&it.id().to_string()));

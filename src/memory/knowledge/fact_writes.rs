@@ -8,7 +8,8 @@
 use serde_json::{Map, Value};
 
 use super::conflict_writes::{close, open_conflict};
-use super::contradicting_facts::{FactSubject, current_facts_of, is_current_fact, is_equal_text};
+use super::contradicting_facts::{is_current_fact, is_equal_text};
+use super::fact_subject::FactSubject;
 use super::node_writes::{
     BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_edge, add_node, edge, set_fields,
 };
@@ -69,19 +70,13 @@ pub(super) fn state_fact(
     }
     let mut held = new.held;
     let keys = new.attribute.map_or(Vec::new(), |it| subject.keys(it));
-    let mut there = if new.attribute.is_some() {
-        current_facts_of(batch, &keys, now)?
-    } else {
-        let below: Vec<NodeRowId> = clusters.iter().map(|it| it.record.key).collect();
-        let below = batch.living_facts_below(&below, COMPARED_MAX)?;
-        let words = StatementFeatures::of(new.text);
-        let is_near = |it: &StoredKnowledgeNode| {
-            is_equal_text(&it.record.content, new.text)
-                || words.may_contradict(&StatementFeatures::of(&it.record.content))
-        };
-        let mut near = StoredKnowledgeNode::all(below)?;
-        near.retain(|it| is_current_fact(it, now) && is_near(it));
-        near
+    let mut there = match new.attribute {
+        Some(attribute) => {
+            let mut there = subject.current_facts(batch, (attribute, Vec::new()), now)?;
+            subject.add_keys(batch, &mut there, now)?;
+            there
+        }
+        None => near_facts(batch, new.text, (&subject, &clusters), now)?,
     };
     if let Some(known) = new.known
         && there.iter().all(|it| it.id() != known.id())
@@ -105,6 +100,28 @@ pub(super) fn state_fact(
     }
     let fact = add_fact(batch, &NewFact { held, ..*new }, keys, &clusters[0], now)?;
     settle_rivals(batch, new, fact, (rivals, collisions), now)
+}
+
+/// Returns the current facts of a subject that say the same as a text, or that it may contradict,
+/// newest first.
+fn near_facts(
+    batch: &Batch<'_>,
+    text: &str,
+    (subject, clusters): (&FactSubject, &[StoredKnowledgeNode]),
+    now: UnixMillis,
+) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
+    let shared = subject.find_shared_clusters(batch)?;
+    let below: Vec<NodeRowId> = clusters.iter().chain(&shared).map(|it| it.record.key).collect();
+    let near = batch.living_facts_below(&below, COMPARED_MAX)?;
+    let words = StatementFeatures::of(text);
+    let is_near = |it: &StoredKnowledgeNode| {
+        is_equal_text(&it.record.content, text)
+            || words.may_contradict(&StatementFeatures::of(&it.record.content))
+    };
+    let mut near = StoredKnowledgeNode::all(near)?;
+    near.retain(|it| is_current_fact(it, now) && is_near(it));
+    subject.retain_own(batch, &mut near)?;
+    Ok(near)
 }
 
 /// States a fact again that is there: it takes the bounds that are given, and begins as early as

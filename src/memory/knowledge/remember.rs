@@ -3,11 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use super::conflict_update_after_write::{end_lapsed, settle_statements};
-use super::contradicting_facts::{FactSubject, is_current_fact, is_equal_text};
+use super::contradicting_facts::{is_current_fact, is_equal_text};
 use super::entity_resolution::{
     entity_given, known_topic, mentioned, shown_entity, topic_field, topic_named,
 };
 use super::fact_of_episode::stated_fact;
+use super::fact_subject::FactSubject;
 use super::fact_writes::{FactOutcome, NewFact, state_fact};
 use super::node_writes::{
     BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_edge, add_node, edge, find_node,
@@ -291,7 +292,7 @@ fn say_again(
     fact: StoredKnowledgeNode,
     now: UnixMillis,
 ) -> Result<NodeId, MemoryError> {
-    let subject = FactSubject::named(batch, fact.text("subject").unwrap_or_default())?;
+    let subject = FactSubject::of_fact(batch, &fact)?;
     let statement = NewFact {
         text: &fact.record.content,
         token_count: fact.record.token_count,
@@ -396,10 +397,7 @@ fn has_terms(
         return Ok(false);
     }
     match &given.subject {
-        Some(name) => {
-            let subject = FactSubject::given(batch, name)?;
-            Ok(fact.text("subject").is_some_and(|it| subject.has(it)))
-        }
+        Some(name) => FactSubject::given(batch, name)?.is_of(batch, fact),
         None => Ok(true),
     }
 }

@@ -34,6 +34,7 @@ mod said_again;
 mod standing;
 mod stating;
 mod subjects_of_files;
+mod subjects_of_roots;
 mod taught_calls;
 mod topics;
 

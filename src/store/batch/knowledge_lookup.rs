@@ -6,9 +6,8 @@ use super::Batch;
 use crate::model::clock::UnixMillis;
 use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
-use crate::store::links::name_in_file;
 use crate::store::node_columns::SqlTemplate;
-use crate::store::reader::{NODE_OF_FILE, disputes_what_is_over};
+use crate::store::reader::disputes_what_is_over;
 use crate::store::{NodeRecord, NodeRowId, PreparedStatements, StoreError};
 
 /// Nodes that one look-up returns, at most.
@@ -214,23 +213,6 @@ impl Batch<'_> {
              ORDER BY node.key"
         ));
         self.records(&FIND, [at.0], "look for conflicts that have run out")
-    }
-
-    /// Returns the node that represents the compiled file of that path, relative to its root.
-    pub(crate) fn node_of_file(&self, path: &str) -> Result<Option<NodeRecord>, StoreError> {
-        let read = |row: &Row<'_>| row.get::<_, Option<i64>>(0);
-        match self.tx.find(NODE_OF_FILE, [path], read, "find a file's first node")?.flatten() {
-            Some(key) => self.at(NodeRowId(key)),
-            None => Ok(None),
-        }
-    }
-
-    /// Returns the name of a node of a file among entities: the path of the file, and for another
-    /// node than its head its line, too.
-    pub(crate) fn name_in_file(&self, key: NodeRowId) -> Result<Option<String>, StoreError> {
-        const NAME: &str =
-            concat!("SELECT ", name_in_file!("n"), " FROM node AS n WHERE n.key = ?1");
-        Ok(self.tx.find(NAME, [key.0], |row| row.get(0), "name a node of a file")?.flatten())
     }
 
     /// Returns the nodes that were imported, by the ids of their records.

@@ -26,26 +26,6 @@ macro_rules! file_head {
 
 pub(in crate::store) use file_head;
 
-/// Names a node of a file among entities, by the alias of its row of `node`. It is the path of the
-/// file, and for another node than its head its line, too.
-macro_rules! name_in_file {
-    ($node:literal) => {
-        concat!(
-            "(SELECT CASE WHEN ",
-            $crate::store::links::file_head!(),
-            " = ",
-            $node,
-            ".key THEN file.path ELSE file.path || '#' || ",
-            $node,
-            ".label END FROM file WHERE file.id = ",
-            $node,
-            ".file)"
-        )
-    };
-}
-
-pub(in crate::store) use name_in_file;
-
 impl LinkIndex for DatabaseLinkIndex<'_> {
     type Id = NodeRowId;
     type Error = StoreError;

@@ -3,19 +3,31 @@
 use rusqlite::{Row, params};
 
 use super::Reader;
-use crate::store::links::file_head;
+use crate::store::links::{file_head, root_label};
 use crate::store::{ErrorContext, NodeRowId, StoreError};
 
-/// Finds the node that represents the file of a path relative to its root.
+/// Finds the node that represents the file of a name among entities: a path relative to a root, the
+/// eldest that has it, or one that begins with the name or the last folder of a root, or with its
+/// whole path.
 pub(in crate::store) const NODE_OF_FILE: &str = concat!(
     "SELECT ",
     file_head!(),
-    " FROM root CROSS JOIN file ON file.root = root.id AND file.path = ?1
-      WHERE file.gone = 0 ORDER BY root.id LIMIT 1"
+    " FROM root
+     CROSS JOIN file ON file.root = root.id
+                    AND file.path IN (?1, substr(?1, length(root.path) + 2),
+                                      substr(?1, length(",
+    root_label!("root"),
+    ") + 2))
+     WHERE file.gone = 0
+       AND ?1 IN (file.path, root.path || '/' || file.path, ",
+    root_label!("root"),
+    " || '/' || file.path)
+     ORDER BY file.path <> ?1, root.id
+     LIMIT 1"
 );
 
 impl Reader {
-    /// Returns the node that represents the file of a path relative to its root.
+    /// Returns the node that represents the file of that name among entities.
     pub(crate) fn node_of_file(&self, path: &str) -> Result<Option<NodeRowId>, StoreError> {
         let read = |row: &Row<'_>| Ok(row.get::<_, Option<i64>>(0)?.map(NodeRowId));
         Ok(self.all(NODE_OF_FILE, [path], read).doing("find a file")?.pop().flatten())

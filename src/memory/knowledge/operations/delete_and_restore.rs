@@ -7,11 +7,11 @@ use super::concepts::{merge_one, place_in_topic};
 use super::processed_and_pinned::id;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_application_state::ChangesetContext;
-use crate::memory::knowledge::contradicting_facts::{FactSubject, subject_of_cluster};
 use crate::memory::knowledge::entity_resolution::{
     known_topic, named_as, present_one, topic_field,
 };
 use crate::memory::knowledge::fact_of_episode::fact_stated_alone;
+use crate::memory::knowledge::fact_subject::{FactSubject, subject_of_cluster};
 use crate::memory::knowledge::node_writes::{StoredKnowledgeNode, find_node, set_fields};
 use crate::memory::knowledge::topic_member_release::{is_member, n_episodes_of};
 use crate::model::tree::NodeType;

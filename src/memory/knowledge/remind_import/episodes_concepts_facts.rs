@@ -7,9 +7,8 @@ use serde_json::{Map, Value, json};
 use super::record_values::{LabelsByOwnerId, RecordValues, labels_of};
 use super::{KnowledgeImporter, RecordNode};
 use crate::maintenance::transfer::{RemindRecord, RemindRecordLists};
-use crate::memory::knowledge::contradicting_facts::{
-    FactSubject, add_key, is_equal_text, statement_key,
-};
+use crate::memory::knowledge::contradicting_facts::is_equal_text;
+use crate::memory::knowledge::fact_subject::{FactSubject, add_key, statement_key};
 use crate::memory::knowledge::fact_writes::cluster_of;
 use crate::memory::knowledge::node_writes::{
     BucketOrParentNode, StoredKnowledgeNode, add_edge, edge, find_node,

@@ -6,7 +6,11 @@ const HEADING: &str = "# Introduction";
 
 impl Case {
     fn compiles(&self, files: &[(&str, &str)]) {
-        let notes = self.folder.path().join("notes");
+        self.compiles_root("notes", files);
+    }
+
+    pub(super) fn compiles_root(&self, root: &str, files: &[(&str, &str)]) {
+        let notes = self.folder.path().join(root);
         for (path, text) in files {
             let path = notes.join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -22,7 +26,7 @@ impl Case {
         case
     }
 
-    fn pages(&self, of: &str, n_pages: u32) -> Value {
+    pub(super) fn pages(&self, of: &str, n_pages: u32) -> Value {
         let content = format!("It has {n_pages} pages");
         let args = json!({
             "content": content, "kind": "fact", "subject": of, "attribute": "pages",
@@ -31,7 +35,7 @@ impl Case {
         self.remember(args)["results"][0].clone()
     }
 
-    fn cluster_titles(&self) -> Vec<String> {
+    pub(super) fn cluster_titles(&self) -> Vec<String> {
         let listed = self.memory.read(|reader| concepts_document(reader, None, 50)).unwrap();
         let concepts = listed["concepts"].as_array().unwrap().iter();
         let mut titles: Vec<String> =
@@ -119,4 +123,75 @@ fn an_export_names_files_by_their_paths() {
     assert_eq!(counts.n_entities, 2);
     let text = String::from_utf8(out).unwrap();
     assert!(text.contains(r#""id":"file:b/README.md""#), "{text}");
+}
+
+/// A fact whose subject is the heading of the file that it mentions, as earlier builds kept it.
+fn earlier_fact(id: &str, n_pages: u32, mentions: &[&str]) -> Value {
+    json!({"id": id, "cluster_id": "c1", "statement": format!("It has {n_pages} pages"),
+        "subject": "Introduction", "attribute": "pages", "entity_ids": mentions,
+        "valid_from": "2026-01-01T00:00:00Z", "created_at": "2026-01-01T00:00:00Z"})
+}
+
+impl Case {
+    /// Keeps facts of earlier builds below the cluster of the heading.
+    fn has_earlier_facts(&self, facts: &[Value]) {
+        let cluster = json!({"id": "c1", "title": "Facts about Introduction",
+            "concept_type": "fact_cluster", "subject": "Introduction"});
+        let file = json!({"version": 4, "records": {"concepts": [cluster], "facts": facts}});
+        assert_eq!(self.import(&file.to_string()).refused, [""; 0]);
+    }
+
+    /// What replaced the fact of that number of pages.
+    fn replaced_by(&self, n_pages: u32) -> Value {
+        let text = format!("It has {n_pages} pages");
+        let found = self.memory.read(|reader| {
+            let facts = reader.nodes_with(&[FieldFilter::text("type", "fact")])?;
+            reader.knowledge(&facts)
+        });
+        let fact = found.unwrap().into_iter().find(|it| it.content == text).unwrap();
+        fact.text("superseded_by").into()
+    }
+}
+
+#[test]
+fn a_fact_that_an_earlier_build_kept_by_the_heading_of_a_file_gives_way() {
+    let case = Case::with_files();
+    let facts = [
+        earlier_fact("f3", 3, &["file:a/README.md"]),
+        earlier_fact("f9", 9, &["file:b/README.md"]),
+    ];
+    case.has_earlier_facts(&facts);
+    let after = case.pages("file:b/README.md", 10);
+    assert_eq!(case.replaced_by(9), after["fact"]);
+    assert_eq!(case.replaced_by(3), Value::Null, "it is about another file");
+}
+
+#[test]
+fn a_fact_about_a_thing_that_has_the_heading_of_a_file_is_none_about_the_file() {
+    let case = Case::with_files();
+    let facts = [earlier_fact("f3", 3, &["subject:Introduction", "file:b/README.md"])];
+    case.has_earlier_facts(&facts);
+    case.pages("file:b/README.md", 10);
+    assert_eq!(case.replaced_by(3), Value::Null);
+}
+
+#[test]
+fn values_of_a_file_and_of_its_heading_are_one_conflict() {
+    let case = Case::with_files();
+    case.has_earlier_facts(&[earlier_fact("f9", 9, &["file:b/README.md"])]);
+    for n_pages in [10, 11] {
+        case.remember(json!({"content": format!("It has {n_pages} pages"), "kind": "fact",
+            "subject": "file:b/README.md", "attribute": "pages"}));
+    }
+    let texts = ["It has 10 pages", "It has 11 pages", "It has 9 pages"].map(str::to_owned);
+    assert_eq!(case.conflicts_told(), [("open".to_owned(), texts.to_vec())]);
+}
+
+#[test]
+fn a_statement_of_an_earlier_build_is_said_again() {
+    let case = Case::with_files();
+    case.has_earlier_facts(&[earlier_fact("f9", 9, &["file:b/README.md"])]);
+    let again = case.pages("file:b/README.md", 9);
+    assert_eq!(again["collisions"], json!([]));
+    assert_eq!(case.tree().matches("It has 9 pages").count(), 2, "one fact, one episode");
 }

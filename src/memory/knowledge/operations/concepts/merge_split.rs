@@ -15,8 +15,8 @@ use super::{
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_application_state::ChangesetContext;
 use crate::memory::knowledge::conflict_writes::is_open;
-use crate::memory::knowledge::contradicting_facts::{FactSubject, add_key, subject_of_cluster};
 use crate::memory::knowledge::entity_resolution::with_names;
+use crate::memory::knowledge::fact_subject::{FactSubject, add_key, subject_of_cluster};
 use crate::memory::knowledge::node_writes::{
     BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_edge, add_node, edge, find_node,
     set_fields, set_node,
