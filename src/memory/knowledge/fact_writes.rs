@@ -21,7 +21,7 @@ use crate::model::identity::NodeId;
 use crate::model::kind_specs::knowledge::{FACT_CLUSTER, LINKS_MAX};
 use crate::model::tree::NodeType;
 use crate::model::validity::Validity;
-use crate::store::{Batch, NodeRowId};
+use crate::store::{Batch, NodeRecord, NodeRowId};
 use crate::text::tokens;
 
 /// Facts of a cluster whose values are compared with those of one statement, the newest ones.
@@ -112,7 +112,14 @@ fn near_facts(
 ) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
     let shared = subject.find_shared_clusters(batch)?;
     let below: Vec<NodeRowId> = clusters.iter().chain(&shared).map(|it| it.record.key).collect();
-    let near = batch.living_facts_below(&below, COMPARED_MAX)?;
+    let mut near = batch.living_facts_below(&below, COMPARED_MAX)?;
+    if COMPARED_MAX <= near.len() {
+        // One that says the same is found, however old it is.
+        let mut equal = batch.typed_with_text(NodeType::Fact, text)?;
+        let is_below = |it: &NodeRecord| it.place.parent.is_some_and(|key| below.contains(&key));
+        equal.retain(|it| is_below(it) && near.iter().all(|known| known.id != it.id));
+        near.append(&mut equal);
+    }
     let words = StatementFeatures::of(text);
     let is_near = |it: &StoredKnowledgeNode| {
         is_equal_text(&it.record.content, text)

@@ -144,3 +144,20 @@ fn an_end_that_an_update_gives_resolves_a_conflict() {
     assert_eq!(case.field(&conflict, "conflict"), "resolved");
     assert_eq!(case.field(&second, "contested"), Value::Null);
 }
+
+#[test]
+fn a_statement_that_is_older_than_500_others_is_said_again() {
+    let case = Case::new();
+    let word = |nth: usize| format!("Worker {nth}: idle.");
+    let specifics: Vec<String> = (0..501).map(word).collect();
+    let cluster = json!({"id": "c2", "title": "Facts about worker", "concept_type": "fact_cluster",
+        "entity_ids": ["tool:worker"], "specifics": specifics});
+    case.import(&json!({"version": 3, "episodes": [], "concepts": [cluster]}).to_string());
+    let oldest = word(0);
+    case.remember(json!({"content": oldest, "kind": "fact", "subject": "worker"}));
+    let found = case.memory.read(|reader| {
+        let keys = reader.nodes_with(&[FieldFilter::text("type", "fact")])?;
+        reader.knowledge(&keys)
+    });
+    assert_eq!(found.unwrap().iter().filter(|it| it.content == oldest).count(), 1);
+}
