@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::conflict_writes::{
-    ConflictEnd, DISPUTES, OPENED_MAX, end_conflict, is_open, open_conflict, statements_of,
+    ConflictEnd, DISPUTES, end_conflict, is_open, open_conflict, statements_of,
 };
 use super::contradicting_facts::{are_rivals, is_below_hidden, is_current_fact};
 use super::fact_of_episode::hide_episodes_of_forgotten;
@@ -22,7 +22,7 @@ use crate::model::clock::UnixMillis;
 use crate::model::differing_statement_values::{StatementFeatures, StatementIndex};
 use crate::model::entity_extraction::normal_name;
 use crate::model::identity::NodeId;
-use crate::model::kind_specs::knowledge::CONFLICT_STATES;
+use crate::model::kind_specs::knowledge::{CONFLICT_STATES, LINKS_MAX};
 use crate::model::tree::NodeType;
 use crate::store::{Batch, NodeRecord, NodeRowId};
 
@@ -240,7 +240,8 @@ fn contest_values(
         let words = StatementFeatures::of(&fact.record.content);
         let others = there.index.contradicting(&words).into_iter().map(|nth| &there.facts[nth]);
         let others = others.filter(|it| is_elder(it) && are_rivals(&fact, it));
-        let mut between: Vec<StoredKnowledgeNode> = others.take(OPENED_MAX).cloned().collect();
+        let mut between: Vec<StoredKnowledgeNode> = others.take(LINKS_MAX).cloned().collect();
+        between.reverse();
         subject.retain_own(batch, &mut between)?;
         if !between.is_empty() {
             let disputed = disputed_with(batch, fact.id())?;

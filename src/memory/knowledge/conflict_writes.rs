@@ -22,8 +22,8 @@ use crate::text::tokens;
 /// The type of the edges from a conflict to its statements.
 pub(super) const DISPUTES: &str = "disputes";
 
-/// Statements of a new conflict, at most, so that later ones find room in it.
-pub(super) const OPENED_MAX: usize = LINKS_MAX / 2;
+/// Statements of a new conflict where there are more than fit, so that later ones find room in it.
+const OPENED_MAX: usize = LINKS_MAX / 2;
 
 /// The end of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub(super) fn open_conflict(
     note: Option<&str>,
     now: UnixMillis,
 ) -> Result<NodeId, MemoryError> {
-    let n_passed_over = between.len().saturating_sub(OPENED_MAX);
+    let n_passed_over = if LINKS_MAX < between.len() { between.len() - OPENED_MAX } else { 0 };
     let mut between = &mut between[n_passed_over..];
     let id = match joined_conflict(batch, between, severity)? {
         Some((mut conflict, n_without_room)) => {

@@ -202,6 +202,7 @@ fn settle_rivals(
         conflict = Some(open_conflict(batch, &mut rivals, "medium", None, now)?);
         fact = rivals.pop().unwrap_or(fact);
     } else if !candidates.is_empty() {
+        candidates.reverse();
         collisions = candidates.iter().map(StoredKnowledgeNode::id).collect();
         candidates.push(fact.clone());
         conflict = Some(open_conflict(batch, &mut candidates, "low", None, now)?);

@@ -17,6 +17,7 @@ mod carrying_edges;
 mod carrying_equal_texts;
 mod carrying_settled;
 mod changing;
+mod conflicts_of_many;
 mod consolidating;
 mod deleted_marks;
 mod disputing;
