@@ -27,6 +27,7 @@ mod listen_options;
 mod logging;
 mod memories;
 mod memory_place;
+mod private_temporary_folder;
 mod progress;
 mod redact;
 mod remember;

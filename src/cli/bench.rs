@@ -7,12 +7,13 @@
 
 mod naive_baseline;
 
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use super::args::BenchArgs;
+use super::private_temporary_folder::PrivateTemporaryFolder;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, absolute, options};
 use crate::ingest::scan::{self, DetailLevel, IgnoreRules};
 use crate::memory::Memory;
@@ -51,7 +52,7 @@ pub(super) fn run(
 ) -> Result<CommandOutcome, CommandError> {
     let dir = absolute(&args.dir)?;
     let budget = args.budget.unwrap_or(BUDGET_DEFAULT);
-    let place = TempFolder::new(context.clock.now())?;
+    let place = BenchFolder::new(context.clock.now())?;
     let notes = copied(&dir, &place.notes())?;
     if notes.is_empty() {
         let what = format!("no notes in `{}`; there is nothing to compare", dir.display());
@@ -70,35 +71,22 @@ pub(super) fn run(
     Ok(CommandOutcome::Done)
 }
 
-/// A private temporary folder, deleted at the end.
-struct TempFolder(PathBuf);
+/// The folder with copies of the notes and their memory.
+struct BenchFolder(PrivateTemporaryFolder);
 
-impl TempFolder {
-    fn new(now: UnixMillis) -> Result<TempFolder, CommandError> {
-        let name = format!("remindb-bench-{}-{}", std::process::id(), now.0);
-        let folder = std::env::temp_dir().join(name);
-        let mut builder = DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&folder)?;
-        let place = TempFolder(folder.canonicalize()?);
+impl BenchFolder {
+    fn new(now: UnixMillis) -> Result<BenchFolder, CommandError> {
+        let place = BenchFolder(PrivateTemporaryFolder::new("bench", now)?);
         fs::create_dir(place.notes())?;
         Ok(place)
     }
 
     fn notes(&self) -> PathBuf {
-        self.0.join("notes")
+        self.0.path().join("notes")
     }
 
     fn db(&self) -> PathBuf {
-        self.0.join("memory.db")
-    }
-}
-
-impl Drop for TempFolder {
-    fn drop(&mut self) {
-        // A folder that cannot be deleted is left among the temporary files.
-        let _ = fs::remove_dir_all(&self.0);
+        self.0.db()
     }
 }
 
@@ -263,7 +251,7 @@ fn delta(
     memory: &Memory,
     reader: &Reader,
     notes: &[NoteFile],
-    place: &TempFolder,
+    place: &BenchFolder,
 ) -> Result<Option<TokenComparison>, CommandError> {
     let Some(note) = notes.iter().find(|it| it.path.ends_with(".md")) else { return Ok(None) };
     let since = reader.versions().snapshots()?.last;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+use super::private_temporary_folder::PrivateTemporaryFolder;
 use super::progress::ProgressLine;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, typed_memory_output};
 use crate::maintenance::transfer::{AtomicFile, IfExists, RemindRecordLists, TransferError};
@@ -29,7 +30,13 @@ pub(super) fn import(
     mode: WriteOrDryRun,
     context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let records = RemindRecordLists::read(source, db)?;
+    let records = match mode {
+        WriteOrDryRun::Write => RemindRecordLists::read(source, db)?,
+        WriteOrDryRun::DryRun => {
+            let folder = PrivateTemporaryFolder::new("source", context.clock.now())?;
+            RemindRecordLists::read(source, &folder.db())?
+        }
+    };
     let form = records.form.clone();
     let target = typed_memory_output::open_to_import(db, mode, context)?;
     let name = source.canonicalize().ok();

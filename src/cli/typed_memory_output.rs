@@ -4,11 +4,12 @@ use std::iter::repeat;
 use std::path::Path;
 
 use super::color::{PaintedText, TextRole};
+use super::private_temporary_folder::PrivateTemporaryFolder;
 use super::{
     CommandError, CommandStreamsAndClock, configured_providers, options, serve, user_settings,
     variable,
 };
-use crate::maintenance::transfer::{AtomicFile, IfExists};
+use crate::maintenance::transfer;
 use crate::memory::Memory;
 use crate::memory::dry_run::WriteOrDryRun;
 use crate::memory::typed::TypedMemory;
@@ -58,8 +59,8 @@ pub(super) fn open_to_write(
 /// A memory to import into.
 pub(super) struct ImportTarget {
     memory: Memory,
-    /// Of a dry run without a database; it is removed in the end.
-    _draft: Option<AtomicFile>,
+    /// Of a dry run that has no database to open; it is removed in the end.
+    _folder: Option<PrivateTemporaryFolder>,
 }
 
 impl ImportTarget {
@@ -68,17 +69,40 @@ impl ImportTarget {
     }
 }
 
-/// Opens a memory to import into; a dry run makes no database.
+/// Opens a memory to import into. A dry run makes no database; where there is none yet, or none
+/// that can be written to, it runs on one among the temporary files.
 pub(super) fn open_to_import(
     db: &Path,
     mode: WriteOrDryRun,
     context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<ImportTarget, CommandError> {
-    let is_new = mode == WriteOrDryRun::DryRun && !db.exists();
-    let draft = is_new.then(|| AtomicFile::of(db, IfExists::Refuse)).transpose()?;
-    let path = draft.as_ref().map_or(db, AtomicFile::path);
-    let memory = open_to_write(path, IfMissing::Create, context)?;
-    Ok(ImportTarget { memory, _draft: draft })
+    let is_elsewhere = mode == WriteOrDryRun::DryRun && !(db.exists() && is_writable(db));
+    if !is_elsewhere {
+        let memory = open_to_write(db, IfMissing::Create, context)?;
+        return Ok(ImportTarget { memory, _folder: None });
+    }
+    let folder = PrivateTemporaryFolder::new("dry-run", context.clock.now())?;
+    if db.exists() {
+        transfer::copy_still(db, &folder.db())?;
+    }
+    let memory = open_to_write(&folder.db(), IfMissing::Create, context)?;
+    Ok(ImportTarget { memory, _folder: Some(folder) })
+}
+
+/// Returns whether a database can be written to, which needs files beside it.
+#[cfg(target_os = "linux")]
+fn is_writable(db: &Path) -> bool {
+    use rustix::fs::{Access, access};
+    let folder = db.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    [db, folder].into_iter().all(|it| {
+        let is_read_only = it.metadata().is_ok_and(|it| it.permissions().readonly());
+        !is_read_only && access(it, Access::WRITE_OK).is_ok()
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_writable(_: &Path) -> bool {
+    true
 }
 
 /// Says in one line what an import wrote, or would write.

@@ -36,7 +36,7 @@ pub(crate) use safety_backups::{
     DestructiveOperation, backup_before, drop_unfinished_backup, prune_backups,
 };
 pub(crate) use salvage::{SalvageReport, salvage};
-pub(crate) use v03::{V03ImportReport, import_old};
+pub(crate) use v03::{V03ImportReport, copy_still, import_old};
 
 use super::doctor::{self, CheckStatus};
 use crate::store::missing_wal_at_opening::with_suffix;

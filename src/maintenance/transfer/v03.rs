@@ -165,7 +165,7 @@ fn note_missing_values(from: &Connection, notes: &mut SkippedCounts) -> Result<(
 }
 
 /// Copies a database and its log as plain files, at a moment when no process writes to them.
-pub(super) fn copy_still(from: &Path, to: &Path) -> Result<(), TransferError> {
+pub(crate) fn copy_still(from: &Path, to: &Path) -> Result<(), TransferError> {
     const LOG: &str = "-wal";
     let log = with_suffix(from, LOG);
     let stat = || {

@@ -467,3 +467,28 @@ fn a_dry_run_counts_and_writes_nothing() {
     assert_eq!(refused.code, Some(2), "{}", refused.stdout);
     assert!(refused.stderr.contains("agent-memory, remind"), "{}", refused.stderr);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_dry_run_needs_no_folder_that_can_be_written_to() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    export(&folder);
+    database(&folder);
+    fs::create_dir(folder.path("kept")).unwrap();
+    folder.ok(["remember", "Before it all.", "--db", "kept/m.db"]);
+    let set = |mode: u32| {
+        fs::set_permissions(folder.path("kept"), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set(0o555);
+    let before = state(&folder.path("kept"));
+    for db in ["kept/m.db", "kept/new.db", "missing/new.db"] {
+        for source in ["v4.json", "their.db"] {
+            let told = folder.ok(["import", "--from", "remind", source, "--db", db, "--dry-run"]);
+            assert!(told.contains(COUNTS) && told.contains("nothing was written"), "{told}");
+        }
+    }
+    assert_eq!(state(&folder.path("kept")), before);
+    assert!(!folder.path("missing").exists());
+    set(0o755);
+}
