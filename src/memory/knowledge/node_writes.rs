@@ -8,6 +8,7 @@ use crate::model::entity_extraction::normal_name;
 use crate::model::fields::CanonicalFields;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::KindSpec;
+use crate::model::kind_specs::knowledge::LINKS_MAX;
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::model::validity::Validity;
 use crate::store::reader::unreadable;
@@ -15,6 +16,9 @@ use crate::store::{
     AttributeValue, AttributeValues, Batch, FIELDS, NodeData, NodeRecord, NodeRowId,
 };
 use crate::text::{self, LABEL_CHARS_MAX, tokens};
+
+/// The field with the edges that somebody took away.
+const UNLINKED: &str = "unlinked";
 
 /// A node with its fields.
 #[derive(Clone, Debug)]
@@ -113,10 +117,44 @@ pub(super) fn edge(link_type: &str, to: NodeId, strength: f64, context: Option<&
 
 /// Adds an edge to fields, in place of one of that type to that node.
 pub(super) fn add_edge(fields: &mut Map<String, Value>, link: Value) {
+    set_unlinked(fields, |it| it.retain(|known| !is_same_edge(known, &link)));
     let links = fields.entry("links").or_insert_with(|| json!([]));
     if let Value::Array(links) = links {
-        links.retain(|it| (&it["type"], &it["to"]) != (&link["type"], &link["to"]));
+        links.retain(|it| !is_same_edge(it, &link));
         links.push(link);
+    }
+}
+
+fn is_same_edge(a: &Value, b: &Value) -> bool {
+    (&a["type"], &a["to"]) == (&b["type"], &b["to"])
+}
+
+/// Notes that somebody took an edge away, so that no import brings it back; of more than fit, the
+/// eldest is passed over.
+pub(super) fn note_unlinked(fields: &mut Map<String, Value>, link_type: &str, to: NodeId) {
+    let link = edge(link_type, to, 1.0, None);
+    set_unlinked(fields, |it| {
+        it.retain(|known| !is_same_edge(known, &link));
+        it.drain(..(it.len() + 1).saturating_sub(LINKS_MAX));
+        it.push(link);
+    });
+}
+
+/// Returns whether somebody took an edge away.
+pub(super) fn is_unlinked(fields: &Map<String, Value>, link_type: &str, to: NodeId) -> bool {
+    let link = edge(link_type, to, 1.0, None);
+    let unlinked = fields.get(UNLINKED).and_then(Value::as_array);
+    unlinked.into_iter().flatten().any(|it| is_same_edge(it, &link))
+}
+
+fn set_unlinked(fields: &mut Map<String, Value>, change: impl FnOnce(&mut Vec<Value>)) {
+    let mut unlinked = match fields.shift_remove(UNLINKED) {
+        Some(Value::Array(known)) => known,
+        _ => Vec::new(),
+    };
+    change(&mut unlinked);
+    if !unlinked.is_empty() {
+        fields.insert(UNLINKED.to_owned(), unlinked.into());
     }
 }
 

@@ -49,6 +49,9 @@ const UPDATED_AT: FieldSpec = FieldSpec { name: "updated_at", value_type: ValueT
 const CONFIDENCE: FieldSpec = FieldSpec { name: "confidence", value_type: ValueType::Share };
 const LINKS: FieldSpec =
     FieldSpec { name: "links", value_type: ValueType::Links { n_max: LINKS_MAX } };
+/// Edges that somebody took away, which an import does not bring back.
+const UNLINKED: FieldSpec =
+    FieldSpec { name: "unlinked", value_type: ValueType::Links { n_max: LINKS_MAX } };
 const LABELS: FieldSpec =
     FieldSpec { name: "labels", value_type: ValueType::Free { bytes_max: 4_096 } };
 const DELETED: FieldSpec = FieldSpec { name: "deleted", value_type: ValueType::Flag };
@@ -91,6 +94,7 @@ pub(super) const EPISODE: KindSpec = KindSpec {
         ASSERTED_BY,
         SOURCE_REF,
         LINKS,
+        UNLINKED,
         LABELS,
         FieldSpec { name: "processed_in", value_type: ValueType::Whole },
         ORIGIN,
@@ -123,6 +127,7 @@ pub(super) const CONCEPT: KindSpec = KindSpec {
         METADATA,
         ORIGIN,
         LINKS,
+        UNLINKED,
         LABELS,
         text("note", 1_000),
         DELETED,
@@ -150,6 +155,7 @@ pub(super) const FACT: KindSpec = KindSpec {
         ASSERTED_BY,
         SOURCE_REF,
         LINKS,
+        UNLINKED,
         LABELS,
         text("note", 1_000),
         DELETED,
@@ -177,6 +183,7 @@ pub(super) const ENTITY: KindSpec = KindSpec {
         CREATED_AT,
         UPDATED_AT,
         LINKS,
+        UNLINKED,
         LABELS,
         DELETED,
         MERGED_INTO,
@@ -191,6 +198,7 @@ pub(super) const CONFLICT: KindSpec = KindSpec {
         FieldSpec { name: "conflict", value_type: ValueType::Choice(CONFLICT_STATES) },
         FieldSpec { name: "severity", value_type: ValueType::Choice(SEVERITIES) },
         LINKS,
+        UNLINKED,
         text("note", 1_000),
         FieldSpec { name: "winner", value_type: ValueType::Id },
         ORIGIN,

@@ -7,7 +7,7 @@ use super::processed_and_pinned::ID_CHARS_MAX;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_application_state::ChangesetContext;
 use crate::memory::knowledge::node_writes::{
-    StoredKnowledgeNode, add_edge, edge, remove_edge, set_fields,
+    StoredKnowledgeNode, add_edge, edge, note_unlinked, remove_edge, set_fields,
 };
 use crate::model::kind_specs::knowledge::{EVIDENCE, LINKS_MAX};
 use crate::model::tree::NodeType;
@@ -108,6 +108,9 @@ pub(super) fn unlink(
     let mut is_removed = false;
     let remove = |it: &mut serde_json::Map<String, Value>| {
         is_removed = remove_edge(it, link_type, target.id());
+        if is_removed {
+            note_unlinked(it, link_type, target.id());
+        }
     };
     set_fields(batch, &mut source, remove, changeset.now)?;
     if !is_removed {

@@ -11,7 +11,7 @@ use crate::maintenance::transfer::{RemindRecord, RemindRecordLists};
 use crate::memory::knowledge::conflict_writes::{DISPUTES, open_conflict};
 use crate::memory::knowledge::contradicting_facts::is_current_fact;
 use crate::memory::knowledge::node_writes::{
-    BucketOrParentNode, StoredKnowledgeNode, add_edge, edge, find_node, set_fields,
+    BucketOrParentNode, StoredKnowledgeNode, add_edge, edge, find_node, is_unlinked, set_fields,
 };
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
@@ -92,6 +92,11 @@ impl KnowledgeImporter<'_, '_, '_> {
         let link_type = link_type.unwrap_or("related_to");
         let link_type = crate::text::truncate_chars(link_type, TYPE_CHARS_MAX);
         if source.id() == target || has_edge(&source.fields, &link_type, target) {
+            return Ok(());
+        }
+        if is_unlinked(&source.fields, &link_type, target) {
+            let which = format!("{from} {link_type} {}", to.unwrap_or_default());
+            self.keep("edges", &which, "it was unlinked here, and stays so");
             return Ok(());
         }
         let is_told = to.is_some_and(|it| self.with_replacement.contains(it));

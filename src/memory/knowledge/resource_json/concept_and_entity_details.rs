@@ -112,7 +112,7 @@ fn fields(row: &KnowledgeRow) -> Map<String, Value> {
     for (key, value) in row.fields.iter().flat_map(|it| it.object()) {
         let is_time = key.ends_with("_at");
         match value.as_i64() {
-            _ if ["links", "names", "subject"].contains(&key.as_str()) => (),
+            _ if ["links", "unlinked", "names", "subject"].contains(&key.as_str()) => (),
             Some(at) if is_time => {
                 shown.insert(key.clone(), UnixMillis(at).to_second().into());
             }

@@ -195,3 +195,77 @@ fn a_fact_of_a_replaced_cluster_contests_nothing_elsewhere() {
         }
     }
 }
+
+#[test]
+fn an_edge_that_was_unlinked_here_stays_so_until_it_is_linked_again() {
+    let relation = json!({"type": "implies", "target_id": "c2", "strength": 0.7});
+    let concept = |id: &str, relations: Value| {
+        json!({"id": id, "title": id, "summary": format!("{id} at noon."),
+            "relations": relations})
+    };
+    let evidence = json!({"id": "v1", "episode_id": "e1", "concept_id": "c1",
+        "link_type": "supports", "strength": 0.5});
+    let file = json!({"version": 4, "records": {
+        "concepts": [concept("c1", json!([relation])), concept("c2", json!([]))],
+        "episodes": [{"id": "e1", "content": "Tea is hot."}], "evidence": [evidence],
+        "entities": [{"id": "tool:kettle"}, {"id": "person:nora"}],
+        "entity_relations": [{"source_id": "tool:kettle", "target_id": "person:nora",
+            "relation_type": "owns"}],
+    }})
+    .to_string();
+    let case = Case::new();
+    case.import(&file);
+    let ids = |of: &str| {
+        let keys = case.memory.read(|it| it.nodes_with(&[FieldFilter::text("type", of)]));
+        let rows = case.memory.read(|it| it.knowledge(&keys.unwrap())).unwrap();
+        rows.into_iter().map(|it| it.id).collect::<Vec<String>>()
+    };
+    let (concepts, entities, episodes) = (ids("concept"), ids("entity"), ids("episode"));
+    let edges = [
+        (&concepts[0], &concepts[1], "implies"),
+        (&entities[0], &entities[1], "owns"),
+        (&episodes[0], &concepts[0], "supports"),
+    ];
+    assert_eq!(case.edges_told().len(), edges.len());
+    let unlink = |(from, to, of): (&String, &String, &str)| {
+        json!({"op": "unlink", "from": from, "to": to,
+            "type": of})
+    };
+    case.apply(edges.map(unlink).to_vec().into());
+    for _ in 0..2 {
+        let again = case.import(&file);
+        assert_eq!((again.snapshot, case.edges_told().len()), (None, 0), "{again:?}");
+        let told = "it was unlinked here, and stays so";
+        assert_eq!(
+            again.kept,
+            [
+                format!("edges/c1 implies c2: {told}"),
+                format!("edges/tool:kettle owns person:nora: {told}"),
+            ]
+        );
+    }
+    let (from, to, _) = edges[0];
+    case.apply(json!([{"op": "link", "from": from, "to": to, "type": "implies"}]));
+    assert_eq!(case.import(&file).kept.len(), 1);
+    assert_eq!(case.carried().edges_told(), case.edges_told());
+    crate::maintenance::doctor::assert_healthy(&case.folder.path().join("memory.db"));
+}
+
+#[test]
+fn an_edge_comes_back_with_the_rollback_of_its_unlinking() {
+    let case = Case::new();
+    let made = case.apply(json!([
+        {"op": "concept", "as": "a", "title": "Alpha", "summary": "Kestrels hover."},
+        {"op": "concept", "as": "b", "title": "Beta", "summary": "They hover over fields."},
+        {"op": "link", "from": "$a", "to": "$b", "type": "implies"},
+    ]));
+    let export = case.export();
+    case.apply(json!([
+        {"op": "unlink", "from": id(&made, 0), "to": id(&made, 1), "type": "implies"},
+    ]));
+    case.import(&export);
+    assert_eq!(case.edges_told().len(), 0);
+    case.memory.rollback(1, false).unwrap();
+    assert_eq!(case.edges_told().len(), 1);
+    assert_eq!(case.import(&export).kept, [""; 0]);
+}
