@@ -181,6 +181,21 @@ fn the_manual_has_each_tool_with_each_parameter() {
 }
 
 #[test]
+fn the_manual_has_each_tool_of_remind_with_each_parameter() {
+    let manual = text("docs/knowledge.md");
+    let rows = section(&manual, "The same by other names").lines().filter(|it| it.starts_with('|'));
+    let rows: Vec<&str> = rows.collect();
+    for tool in listed_by(&["--tools", "remind"], "tools/list", "tools") {
+        let name = tool["name"].as_str().unwrap();
+        let is_of_tool = |it: &&str| it.split('|').nth(1).unwrap().contains(&format!("`{name}`"));
+        let row = rows.iter().copied().find(is_of_tool).expect(name);
+        for parameter in tool["inputSchema"]["properties"].as_object().unwrap().keys() {
+            assert!(row.contains(&format!("`{parameter}`")), "{name}: {parameter}");
+        }
+    }
+}
+
+#[test]
 fn the_manual_compiles_without_a_warning() {
     let folder = tempfile::tempdir().unwrap();
     let compiled = Command::new(env!("CARGO_BIN_EXE_remindb"))
