@@ -123,7 +123,8 @@ fn keep(
     now: UnixMillis,
 ) -> KnowledgeResult<()> {
     for part in split_into_pieces(content, PART_CHARS) {
-        add_chunk(batch, part, (BUFFERED, fields.clone()), now)?;
+        let below = BucketOrParentNode::Bucket(&[]);
+        add_chunk(batch, part, (BUFFERED, fields.clone(), below), now)?;
     }
     Ok(())
 }
@@ -131,14 +132,14 @@ fn keep(
 fn add_chunk(
     batch: &mut Batch<'_>,
     content: &str,
-    (state, mut fields): (&str, Map<String, Value>),
+    (state, mut fields, below): (&str, Map<String, Value>, BucketOrParentNode<'_>),
     now: UnixMillis,
 ) -> KnowledgeResult<()> {
     fields.insert("kind".to_owned(), state.into());
     fields.insert("archived".to_owned(), true.into());
     let token_count = tokens::count(content);
     let new = NewKnowledgeNode { node_type: NodeType::Chunk, content, token_count, fields };
-    add_node(batch, new, BucketOrParentNode::Bucket(&[]), now).map(drop)
+    add_node(batch, new, below, now).map(drop)
 }
 
 /// Returns the texts of the buffer by what they have in common, in the order of their arrival.
@@ -178,7 +179,8 @@ fn add_waiting(
         let n_before = before.chars().count();
         let overlap: String = before.chars().skip(n_before.saturating_sub(OVERLAP_CHARS)).collect();
         if !piece.trim().is_empty() {
-            add_chunk(batch, &format!("{overlap}{piece}"), (WAITING, fields.clone()), now)?;
+            let below = BucketOrParentNode::Bucket(&[]);
+            add_chunk(batch, &format!("{overlap}{piece}"), (WAITING, fields.clone(), below), now)?;
         }
         before = piece;
     }
@@ -186,7 +188,7 @@ fn add_waiting(
 }
 
 /// Takes off a chunk, or its first characters, which somebody has seen. The rest waits as a chunk
-/// of its own that begins with the end of what was seen.
+/// of its own that begins with the end of what was seen, in the place of the whole.
 pub(super) fn take_off(
     batch: &mut Batch<'_>,
     chunk: &StoredKnowledgeNode,
@@ -202,7 +204,8 @@ pub(super) fn take_off(
     // However little was seen, the rest is shorter than the whole.
     let n_again = OVERLAP_CHARS.min(n_seen / 2);
     let rest: String = text.chars().skip(n_seen - n_again).collect();
-    add_chunk(batch, &rest, (WAITING, common_fields(chunk)), now)
+    let place = BucketOrParentNode::Place(chunk.record.place);
+    add_chunk(batch, &rest, (WAITING, common_fields(chunk), place), now)
 }
 
 /// Returns the fields of a text that those of one buffer have in common.

@@ -13,7 +13,7 @@ use crate::model::tree::{ContentFormat, NodeType};
 use crate::model::validity::Validity;
 use crate::store::reader::unreadable;
 use crate::store::{
-    AttributeValue, AttributeValues, Batch, FIELDS, NodeData, NodeRecord, NodeRowId,
+    AttributeValue, AttributeValues, Batch, FIELDS, NodeData, NodePlace, NodeRecord, NodeRowId,
 };
 use crate::text::{self, LABEL_CHARS_MAX, tokens};
 
@@ -40,6 +40,8 @@ pub(super) enum BucketOrParentNode<'a> {
     /// Headings below those of its kind.
     Bucket(&'a [&'a str]),
     Node(NodeRowId),
+    /// A free place among siblings.
+    Place(NodePlace),
 }
 
 impl StoredKnowledgeNode {
@@ -204,6 +206,7 @@ pub(super) fn add_node(
             let place = batch.last_place(None, Some(parent))?;
             batch.insert_agent_node(&data, place)?
         }
+        BucketOrParentNode::Place(place) => batch.insert_agent_node(&data, place)?,
     };
     reread(batch, key)
 }

@@ -301,7 +301,8 @@ fn triage_sheet(
     ];
     wanted.extend(topic.iter().map(|it| FieldFilter::text("topic", &it.id)));
     let keys = reader.nodes_with(&wanted)?;
-    let chunk = reader.knowledge(&keys[..keys.len().min(1)])?.pop();
+    let first = reader.first_sibling(&keys)?;
+    let chunk = reader.knowledge(first.as_slice())?.pop();
     let mut instructions = TRIAGE.to_owned();
     if let Some(own) = chunk.as_ref().and_then(|it| it.text("instructions")) {
         instructions = format!("{}\n{TRIAGE}", within(own, request.share(INSTRUCTIONS_SHARE)));

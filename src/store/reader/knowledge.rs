@@ -190,6 +190,20 @@ impl Reader {
         Ok(rows.into_iter().filter_map(known).collect())
     }
 
+    /// Returns the first of some siblings in their order.
+    pub(crate) fn first_sibling(
+        &self,
+        keys: &[NodeRowId],
+    ) -> Result<Option<NodeRowId>, StoreError> {
+        const FIRST: &str = "
+            SELECT node.key
+              FROM json_each(?1) AS wanted
+             CROSS JOIN node ON node.key = wanted.value
+             ORDER BY node.position, node.key
+             LIMIT 1";
+        self.conn.find(FIRST, [list(keys)], |row| row.get(0).map(NodeRowId), "find a first node")
+    }
+
     /// Returns the facts below clusters, eldest first, at most `n_max`.
     pub(crate) fn facts_below(
         &self,

@@ -118,3 +118,39 @@ fn what_a_worksheet_cut_off_goes_on_waiting() {
     assert_eq!(seen, text);
     assert!(1 < n_sheets, "it is too long for one worksheet");
 }
+
+#[test]
+fn the_rest_of_a_chunk_comes_before_the_chunks_after_it() {
+    let case = Case::new();
+    let text: String = (0..900).map(|nth| format!("Line {nth} of the talk.\n")).collect();
+    case.ingest(json!({"content": text, "flush": true}));
+    let triage = || {
+        let args = json!({"task": "triage", "budget": 1_000});
+        let args = WorksheetRequest::parse(args.as_object().unwrap()).unwrap();
+        case.memory.review(&args).unwrap()["chunk"].clone()
+    };
+    let first_line = |chunk: &Value| -> usize {
+        let words = chunk["text"].as_str().unwrap().split("Line ").nth(1).unwrap();
+        words.split(' ').next().unwrap().parse().unwrap()
+    };
+    let (mut lines, mut n_sheets) = (Vec::new(), 0);
+    loop {
+        let chunk = triage();
+        if chunk.is_null() {
+            break;
+        }
+        lines.push(first_line(&chunk));
+        case.apply(json!([{"op": "ingested", "chunk": chunk["id"], "density": 0.5}]));
+        n_sheets += 1;
+        if n_sheets == 3 {
+            let before = case.n_snapshots();
+            let shown = triage()["text"].clone();
+            let chunk = triage()["id"].clone();
+            case.apply(json!([{"op": "ingested", "chunk": chunk, "density": 0.5}]));
+            case.memory.rollback(before, false).unwrap();
+            assert_eq!(triage()["text"], shown);
+        }
+    }
+    assert!(5 < n_sheets, "each chunk is cut");
+    assert!(lines.is_sorted(), "{lines:?}");
+}
