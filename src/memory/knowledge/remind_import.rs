@@ -89,6 +89,7 @@ impl Memory {
                 now,
                 known,
                 ids: HashMap::new(),
+                read: HashSet::new(),
                 claimed: HashSet::new(),
                 made: HashSet::new(),
                 with_replacement: HashSet::new(),
@@ -119,6 +120,8 @@ struct KnowledgeImporter<'a, 'b, 'c> {
     known: HashMap<String, NodeId>,
     /// Nodes by the ids of the records.
     ids: HashMap<String, NodeId>,
+    /// Records that were looked at, as `LIST/ID`.
+    read: HashSet<String>,
     /// Nodes that a record is of.
     claimed: HashSet<NodeId>,
     /// Nodes that this import made.
@@ -384,7 +387,7 @@ impl KnowledgeImporter<'_, '_, '_> {
     }
 
     /// Returns whether the node of a record is there already. One that says something else than
-    /// the record is kept as it is, and told.
+    /// the record is kept as it is, and told; a second record of an id is refused.
     fn is_there(
         &mut self,
         (list, node_type): (&'static str, NodeType),
@@ -394,6 +397,10 @@ impl KnowledgeImporter<'_, '_, '_> {
         says_same: impl FnOnce(&StoredKnowledgeNode) -> bool,
     ) -> Result<bool, MemoryError> {
         let Some(origin) = record.text("id") else { return Ok(false) };
+        if !self.read.insert(format!("{list}/{origin}")) {
+            self.refuse(list, origin, "a record before it has its id");
+            return Ok(true);
+        }
         let Some(node) = self.earlier(record, node_type, says_same)? else { return Ok(false) };
         let id = node.id();
         self.claim(origin, id);

@@ -237,3 +237,18 @@ fn a_merged_concept_stays_merged_when_an_older_file_comes() {
         crate::maintenance::doctor::assert_healthy(&carried.folder.path().join("memory.db"));
     }
 }
+
+#[test]
+fn a_second_record_of_an_id_is_refused() {
+    let record = |text: &str| json!({"id": "e1", "content": text});
+    let file = json!({"version": 4, "records": {"concepts": [],
+        "episodes": [record("The tea is hot."), record("The tea is cold.")]}})
+    .to_string();
+    let case = Case::new();
+    for _ in 0..2 {
+        let report = case.import(&file);
+        assert_eq!(report.refused, ["episodes/e1: a record before it has its id"]);
+    }
+    let again = case.import(&case.export());
+    assert_eq!((again.snapshot, &again.kept[..]), (None, &[][..]));
+}
