@@ -18,6 +18,7 @@ pub(crate) mod database_path_check;
 #[cfg(test)]
 pub(crate) mod database_version_testing;
 mod error_advice;
+mod descriptor_shortage;
 pub(crate) mod file_identity_check;
 mod heat_rows;
 mod heat_writer;
@@ -59,6 +60,7 @@ pub(crate) use batch::{Batch, ChangedNodeCounts, ManualEdgeResolution, NewNode};
 pub(crate) use batch::{FacetEntries, FileNames, RequestReceipt, UnrelateOutcome, facet_entries};
 pub(crate) use database_path_check::check_path;
 use error_advice::ExternalErrorCause::{Refusal, State};
+use descriptor_shortage::{is_cause, with_cause};
 use error_advice::{advice, is_strange_value};
 pub(crate) use heat_writer::{ColdNode, ColdNodesOffer, HeatIncrement, HeatWriter};
 pub(crate) use history_reader::{
@@ -407,6 +409,7 @@ impl StoreError {
             StoreError::Sqlite { source, .. } => {
                 matches!(source.sqlite_error_code(), Some(CannotOpen | PermissionDenied | ReadOnly))
             }
+                    && !is_cause(source)
             _ => false,
         }
     }
@@ -465,7 +468,7 @@ pub(crate) trait ErrorContext<T> {
 
 impl<T> ErrorContext<T> for rusqlite::Result<T> {
     fn doing(self, doing: &'static str) -> Result<T, StoreError> {
-        self.map_err(|source| StoreError::Sqlite { doing, source })
+        self.map_err(|source| StoreError::Sqlite { doing, source: with_cause(source) })
     }
 }
 

@@ -2,6 +2,8 @@
 
 use ExternalErrorCause::{Refusal, State};
 
+use super::descriptor_shortage::is_cause;
+
 /// The cause of an error that lies outside of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExternalErrorCause {
@@ -26,6 +28,11 @@ pub(super) fn advice(error: &rusqlite::Error) -> Option<(ExternalErrorCause, &'s
     if is_broken_index(error) {
         let advice = "the full-text index is damaged: run `remindb doctor --fix`";
         return Some((State, advice));
+    }
+    if is_cause(error) {
+        let advice = "close some of its connections or files, or raise its limit (`ulimit -n`), \
+                      and try again";
+        return Some((Refusal, advice));
     }
     Some(match error.sqlite_error_code()? {
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => (

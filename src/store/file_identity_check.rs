@@ -26,6 +26,7 @@ use unlinked_log::is_empty_file;
 
 use super::checked_schema::CheckedSchema;
 use super::committed_wal_pages::CommittedWalPageNumbers;
+use super::descriptor_shortage::{is_shortage, shortage};
 use super::missing_wal_at_opening::with_suffix;
 use super::{ErrorContext, StoreError, write_transaction};
 use crate::ingest::scan::{FileIdentity, LockedFiles};
@@ -143,12 +144,15 @@ impl OpenedFiles {
     /// Notes the files at `path`, which a connection of this process has open together with the
     /// log.
     pub(crate) fn of(path: &Path) -> Result<OpenedFiles, StoreError> {
-        let full = path.canonicalize().map_err(|_| StoreError::Moved { path: path.to_owned() })?;
+        let full = path.canonicalize().map_err(|error| match is_shortage(&error) {
+            true => shortage("find the database"),
+            false => StoreError::Moved { path: path.to_owned() },
+        })?;
         let beside = ["-wal", "-shm"].map(|it| with_suffix(&full, it));
         let mut file_identity = OpenedFiles {
             path: path.to_owned(),
             full,
-            open_log: OpenWal::open(&beside[0]),
+            open_log: OpenWal::open(&beside[0])?,
             beside,
             opened: [None; 3],
             _locked: LockedFiles::new([]),

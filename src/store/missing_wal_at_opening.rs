@@ -14,6 +14,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::descriptor_shortage::{is_shortage, shortage};
 use super::{StoreError, busy_handler, damaged_wal, lock_list};
 
 /// Longest wait for processes that open or close the database at the same time.
@@ -34,9 +35,12 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     if has_bytes(&log) && !has_bytes(&full) {
         return Err(StoreError::Emptied { path: path.to_owned(), log });
     }
-    let is_unread = || damaged_wal::has_unread_commits(&log, &full).unwrap_or(false);
-    if has_bytes(&log) && damaged_wal::has_no_table(&full) && is_unread() {
-        return Err(StoreError::Unread { path: path.to_owned(), log });
+    if has_bytes(&log) && damaged_wal::has_no_table(&full) {
+        match damaged_wal::has_unread_commits(&log, &full) {
+            Ok(true) => return Err(StoreError::Unread { path: path.to_owned(), log }),
+            Err(error) if is_shortage(&error) => return Err(shortage("look into the log")),
+            _ => (),
+        }
     }
     let are_there = {
         let (log, index) = (log.clone(), index.clone());

@@ -3,8 +3,12 @@
 
 use std::fs::File;
 use std::path::Path;
+#[cfg(target_os = "linux")]
+use std::path::PathBuf;
 
 use crate::ingest::scan::FileIdentity;
+use crate::store::StoreError;
+use crate::store::descriptor_shortage::{is_shortage, shortage};
 
 /// Bytes at the beginning of a log up to the end of its salts:
 /// <https://sqlite.org/fileformat2.html#the_write_ahead_log>.
@@ -15,9 +19,27 @@ pub(super) const LOG_HEAD: usize = 24;
 pub(super) struct OpenWal(File);
 
 impl OpenWal {
-    /// Opens the log at its name.
-    pub(super) fn open(name: &Path) -> Option<OpenWal> {
-        File::open(name).ok().map(OpenWal)
+    /// Opens the log at its name; `None` where there is none.
+    pub(super) fn open(name: &Path) -> Result<Option<OpenWal>, StoreError> {
+        match File::open(name) {
+            Ok(log) => Ok(Some(OpenWal(log))),
+            Err(error) if is_shortage(&error) => Err(shortage("watch the log")),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Returns whether the open file has no name any more.
+    #[cfg(target_os = "linux")]
+    pub(super) fn is_unlinked(&self) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        self.0.metadata().is_ok_and(|it| it.nlink() == 0)
+    }
+
+    /// Returns a path that leads to the open file, whatever its name is.
+    #[cfg(target_os = "linux")]
+    pub(super) fn path(&self) -> PathBuf {
+        use std::os::fd::AsRawFd;
+        PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
     }
 
     /// Returns the file that is open, by which it is compared with its name.

@@ -196,3 +196,29 @@ fn a_folder_that_cannot_be_listed_is_not_one_without_notes() {
         );
     }
 }
+
+/// The step that lacks a descriptor may be any; one is to watch the files, which are all there.
+#[test]
+fn a_process_without_a_free_descriptor_says_so_and_writes_nothing() {
+    let folder = Folder::new();
+    folder.ok(["write", "Before.", "--db", "m.db"]);
+    let mut refusals = Vec::new();
+    for n_descriptors in (4..=20).map(|it: u32| it.to_string()) {
+        let shell = ["sh", "-c", "ulimit -n \"$0\"; exec \"$@\"", &n_descriptors];
+        let text = format!("With {n_descriptors} descriptors.");
+        let mut write = folder.wrapped(&shell, &["write", &text, "--db", "m.db"]);
+        let ran = Ran::of(&folder, &mut write);
+        assert_eq!(is_there(&folder, &text), ran.code == Some(0), "{}", ran.transcript());
+        match ran.code {
+            Some(0) => (),
+            // The system found none to load the program.
+            Some(127) => assert!(ran.stderr.contains("loading"), "{}", ran.transcript()),
+            _ => refusals.push(ran.stderr),
+        }
+    }
+    let is_named = |it: &&String| it.contains("no free file descriptor");
+    assert_eq!(refusals.iter().find(|it| !is_named(it)), None);
+    assert!(refusals.iter().any(|it| it.contains("cannot watch the log")), "{refusals:?}");
+    assert!(is_there(&folder, "Before."));
+    folder.assert_healthy("m.db");
+}
