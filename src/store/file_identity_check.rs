@@ -50,7 +50,7 @@ pub(crate) struct OpenedFiles {
     /// Keeps whoever reads a folder from dropping SQLite's locks.
     _locked: LockedFiles,
     /// The index, where it had to be looked into; it stays open until the process ends.
-    index: OnceLock<Option<&'static File>>,
+    index: OnceLock<&'static File>,
     /// The log as it was after a write of this process that was not its first.
     log: Mutex<Option<WalExtent>>,
     /// The database as it was when this process last saw that it is whole.

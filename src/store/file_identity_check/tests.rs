@@ -101,6 +101,39 @@ fn a_log_that_lost_its_name_with_its_index_is_kept_under_another() {
     assert_eq!(fs::read(&kept).unwrap(), before);
 }
 
+/// Opens a memory, replaces its log and the index, and closes it; returns what the log held.
+#[cfg(target_os = "linux")]
+fn log_of_a_memory_whose_log_was_replaced(path: &Path) -> Vec<u8> {
+    let writer = Writer::open(path, IfMissing::Create).unwrap();
+    writer.lock().execute_batch("UPDATE memory SET attended = attended + 1").unwrap();
+    let [log, index] = ["-wal", "-shm"].map(|it| with_suffix(path, it));
+    let held = fs::read(&log).unwrap();
+    for file in [&log, &index] {
+        fs::remove_file(file).unwrap();
+        fs::write(file, "").unwrap();
+    }
+    drop(writer);
+    fs::remove_file(&log).unwrap();
+    fs::remove_file(&index).unwrap();
+    held
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn each_log_that_was_replaced_is_kept_under_a_name_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
+    drop(Writer::open(&path, IfMissing::Create).unwrap());
+    let names = ["-wal.kept", "-wal.kept-2", "-wal.kept-3"].map(|it| with_suffix(&path, it));
+    fs::write(&names[1], "a file of somebody else").unwrap();
+    let held = [(); 2].map(|()| log_of_a_memory_whose_log_was_replaced(&path));
+    assert_ne!(held[0], held[1]);
+    assert_eq!(fs::read(&names[0]).unwrap(), held[0]);
+    assert_eq!(fs::read_to_string(&names[1]).unwrap(), "a file of somebody else");
+    assert_eq!(fs::read(&names[2]).unwrap(), held[1]);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4, "and no draft is left");
+}
+
 #[test]
 #[cfg(unix)]
 fn a_symbolic_link_in_place_of_the_log_is_another_file() {

@@ -6,6 +6,8 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+#[cfg(target_os = "linux")]
+use super::OpenWal;
 use super::{LOG_HEAD, OpenedFiles, salts, with_suffix};
 use crate::ingest::scan::FileIdentity;
 use crate::store::rename_noreplace;
@@ -16,7 +18,7 @@ impl OpenedFiles {
         let name = self.name(1);
         let is_empty = || fs::symlink_metadata(name).is_ok_and(|it| is_empty_file(&it));
         // Who put it back before us may have emptied it since.
-        if is_empty() && !self.is_log_in_index() {
+        if is_empty() && !self.is_log_in_index().unwrap_or(false) {
             return false;
         }
         match self.put_back(name) {
@@ -31,52 +33,92 @@ impl OpenedFiles {
         }
     }
 
-    /// Keeps a log that has lost its name to another file under a third name. It is not for its own
-    /// one: others may have written to the database since.
+    /// Keeps a log that has lost its name to another file under a name that no file has. It is not
+    /// for its own one: others may have written to the database since.
     #[cfg(target_os = "linux")]
     pub(super) fn keep_replaced_log(&self) {
-        let Some(open) = self.opened[1].and_then(|it| descriptor_of(it).ok()?) else { return };
-        let is_unlinked = fs::metadata(&open).is_ok_and(|it| it.nlink() == 0);
-        let (name, kept) = (self.name(1), with_suffix(&self.full, "-wal.kept"));
-        let own = salts_of(&open);
-        let is_kept = [name, kept.as_path()].into_iter().any(|it| salts_of(it) == own);
-        if !is_unlinked || is_kept || !self.is_log_in_index() {
+        let (name, Some(own)) = (self.name(1), self.open_salts()) else { return };
+        let is_unlinked = self.open_log.as_ref().is_some_and(OpenWal::is_unlinked);
+        if !is_unlinked || salts_of(name) == Some(own) {
             return;
         }
-        let (name, shown) = (name.display(), kept.display());
-        match self.put_back(&kept) {
-            Ok(()) => log::error!(
-                "`{name}` was replaced, and what was written last is in `{shown}`; unless \
-                 something was written since, end what uses the memory, rename it to `{name}`, \
-                 and remove the index (`NAME-shm`)"
+        let kept = match self.is_log_in_index() {
+            Ok(false) => return,
+            Ok(true) => self.put_aside(own),
+            Err(error) => Err(error),
+        };
+        let name = name.display();
+        match kept {
+            Ok(None) => (),
+            Ok(Some(kept)) => log::error!(
+                "`{name}` was replaced, and what was written last is in `{}`; unless something was \
+                 written since, end what uses the memory, rename it to `{name}`, and remove the \
+                 index (`NAME-shm`)",
+                kept.display()
             ),
-            Err(error) => log::error!("cannot keep `{name}` as `{shown}`: {error}"),
+            Err(error) => log::error!(
+                "`{name}` was replaced, and what was written last cannot be kept beside it: {error}"
+            ),
         }
     }
 
     #[cfg(not(target_os = "linux"))]
     pub(super) fn keep_replaced_log(&self) {}
 
+    /// Copies the open log to the first name beside it that is free, and returns the name; `None`
+    /// where another process has done so.
+    #[cfg(target_os = "linux")]
+    fn put_aside(&self, own: [u8; 8]) -> io::Result<Option<PathBuf>> {
+        let first = with_suffix(&self.full, "-wal.kept");
+        let further = (2u32..).map(|nth| with_suffix(&first, &format!("-{nth}")));
+        for kept in std::iter::once(first.clone()).chain(further) {
+            let kept_now = match fs::symlink_metadata(&kept) {
+                Ok(_) => Err(io::Error::from(io::ErrorKind::AlreadyExists)),
+                Err(_) => self.put_back(&kept),
+            };
+            match kept_now {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    if salts_of(&kept) == Some(own) {
+                        break;
+                    }
+                }
+                outcome => return outcome.map(|()| Some(kept)),
+            }
+        }
+        Ok(None)
+    }
+
     /// Returns whether the index that this process has open has commits of the open log: it began
     /// no other one meanwhile. The format: <https://sqlite.org/walformat.html>.
     #[cfg(target_os = "linux")]
-    fn is_log_in_index(&self) -> bool {
-        let open = |nth: usize| self.opened[nth].and_then(|it| descriptor_of(it).ok()?);
-        // Closing it would drop SQLite's locks.
-        let index = self.index.get_or_init(|| {
-            let index = fs::File::open(open(2)?).ok()?;
-            Some(Box::leak(Box::new(index)))
-        });
+    fn is_log_in_index(&self) -> io::Result<bool> {
         let mut head = [0; 40];
-        let is_read = index.is_some_and(|it| it.read_exact_at(&mut head, 0).is_ok());
+        self.index()?.read_exact_at(&mut head, 0)?;
         let [n_frames, salts] = [&head[16..20], &head[32..40]];
-        let is_of_log = || open(1).and_then(|it| salts_of(&it)).is_some_and(|it| it == salts);
-        is_read && n_frames != [0; 4] && is_of_log()
+        Ok(n_frames != [0; 4] && self.open_salts().is_some_and(|it| it == salts))
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn is_log_in_index(&self) -> bool {
-        false
+    fn is_log_in_index(&self) -> io::Result<bool> {
+        Ok(false)
+    }
+
+    /// Returns the salts of the open log; `None` where it is empty.
+    #[cfg(target_os = "linux")]
+    fn open_salts(&self) -> Option<[u8; 8]> {
+        self.open_log.as_ref().and_then(OpenWal::head).map(|(head, _)| salts(&head))
+    }
+
+    /// Returns the open index. Closing it would drop SQLite's locks.
+    #[cfg(target_os = "linux")]
+    fn index(&self) -> io::Result<&'static fs::File> {
+        if let Some(index) = self.index.get() {
+            return Ok(index);
+        }
+        let gone = || io::Error::from(io::ErrorKind::NotFound);
+        let open = descriptor_of(self.opened[2].ok_or_else(gone)?)?.ok_or_else(gone)?;
+        let index = Box::leak(Box::new(fs::File::open(open)?));
+        Ok(self.index.get_or_init(|| index))
     }
 
     /// Copies the open log to its name. A copy suffices: no process appends to the log without the
@@ -84,7 +126,7 @@ impl OpenedFiles {
     #[cfg(target_os = "linux")]
     fn put_back(&self, name: &Path) -> io::Result<()> {
         let gone = || io::Error::from(io::ErrorKind::NotFound);
-        let open = descriptor_of(self.opened[1].ok_or_else(gone)?)?.ok_or_else(gone)?;
+        let open = self.open_log.as_ref().ok_or_else(gone)?.path();
         let draft = with_suffix(name, ".draft");
         let copied = fs::copy(open, &draft)
             .and_then(|_| {
