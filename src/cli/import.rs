@@ -56,8 +56,7 @@ fn lines(
     let name = file.to_string_lossy();
     let lines = ImportInput { name: &name, input: &mut *input, n_bytes };
     let progress = ProgressLine::new(context, "importing", "bytes");
-    let now = context.clock.now();
-    let imported = transfer::import(lines, db, &Redactor::builtin(), now, &mut |n_done, n_all| {
+    let imported = transfer::import(lines, db, &Redactor::builtin(), &mut |n_done, n_all| {
         progress.note(n_done, n_all);
     });
     progress.clear();

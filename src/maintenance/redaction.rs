@@ -28,7 +28,6 @@ use text_columns::TextColumn;
 
 use crate::ingest::redact::Redactor;
 use crate::model::fields;
-use crate::model::identity::ContentHash;
 use crate::store::commit_outcome::commit;
 use crate::store::file_identity_check::OpenedFiles;
 use crate::store::node_columns::ColumnRedaction;
@@ -145,7 +144,7 @@ fn rewrite(
     work.update_breadcrumbs(relabelled, &restemmed)?;
     work.scrub_references()?;
     work.words()?;
-    work.seal(&before)?;
+    past_states::seal_again(&tx, &before)?;
     let MemoryRedactor { secrets, mut redaction, .. } = work;
     for kind in secrets.0.values() {
         *redaction.kinds.entry(kind.clone()).or_default() += 1;
@@ -302,26 +301,6 @@ impl MemoryRedactor<'_> {
 
     fn distinct(&self, sql: &str) -> Result<Vec<String>, StoreError> {
         self.tx.rows(sql, [], |row| row.get(0), "read a column")
-    }
-
-    /// Sets each snapshot's fingerprint to that of its scrubbed state. One that was wrong before
-    /// stays wrong, for the doctor to find.
-    fn seal(&self, before: &[(i64, u64)]) -> Result<(), StoreError> {
-        const SET_SNAPSHOT_FINGERPRINT: &str =
-            "UPDATE snapshot SET cursor_hash = ?3 WHERE id = ?1 AND cursor_hash = ?2";
-        const HEAD: &str = "UPDATE memory SET fingerprint = ?2 WHERE fingerprint = ?1";
-        let after = past_states::fingerprints(self.tx)?;
-        for (&(id, old), &(_, new)) in before.iter().zip(&after) {
-            let hashes = params![id, ContentHash(old).to_string(), ContentHash(new).to_string()];
-            self.tx
-                .execute(SET_SNAPSHOT_FINGERPRINT, hashes)
-                .doing("note a snapshot's new fingerprint")?;
-        }
-        if let (Some((_, old)), Some((_, new))) = (before.first(), after.first()) {
-            let sums = params![old.cast_signed(), new.cast_signed()];
-            self.tx.execute(HEAD, sums).doing("set the fingerprint")?;
-        }
-        Ok(())
     }
 }
 

@@ -205,13 +205,20 @@ pub(crate) fn fingerprints(conn: &Connection) -> Result<Vec<(i64, u64)>, StoreEr
     Ok(found)
 }
 
-/// Gives every snapshot that can be restored the fingerprint of its state, after texts changed that
-/// the history has, too.
-pub(crate) fn seal_again(conn: &Connection) -> Result<(), StoreError> {
-    const SET: &str = "UPDATE snapshot SET cursor_hash = ?2 WHERE id = ?1 AND cursor_hash <> ''";
-    for (id, fingerprint) in fingerprints(conn)? {
-        let hash = ContentHash(fingerprint).to_string();
-        conn.run(SET, params![id, hash], "note a fingerprint")?;
+/// Gives snapshots and HEAD the fingerprints of their states after texts changed that the history
+/// has, too. One that was wrong `before`, as [`fingerprints`] returned them, stays wrong, for the
+/// doctor to find.
+pub(crate) fn seal_again(conn: &Connection, before: &[(i64, u64)]) -> Result<(), StoreError> {
+    const SET: &str = "UPDATE snapshot SET cursor_hash = ?3 WHERE id = ?1 AND cursor_hash = ?2";
+    const SET_KEPT: &str = "UPDATE memory SET fingerprint = ?2 WHERE fingerprint = ?1";
+    const DOING: &str = "note a fingerprint";
+    let after = fingerprints(conn)?;
+    for (&(id, old), &(_, new)) in before.iter().zip(&after) {
+        let [old, new] = [old, new].map(|it| ContentHash(it).to_string());
+        conn.run(SET, params![id, old, new], DOING)?;
+    }
+    if let (Some((_, old)), Some((_, new))) = (before.first(), after.first()) {
+        conn.run(SET_KEPT, params![old.cast_signed(), new.cast_signed()], DOING)?;
     }
     Ok(())
 }

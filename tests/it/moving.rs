@@ -5,6 +5,7 @@
 mod busy;
 mod forced;
 mod markdown;
+mod secrets;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -220,20 +221,6 @@ fn an_import_goes_into_an_empty_memory_only() {
     assert!(found.contains("One writes"), "{found}");
     server.end();
     folder.assert_healthy("n.db");
-}
-
-#[test]
-fn secrets_in_an_export_become_markers_in_the_memory() {
-    let folder = memory();
-    folder.ok(["export", "all.jsonl", "--db", "m.db"]);
-    let lines = fs::read_to_string(folder.path("all.jsonl")).unwrap();
-    let secret = "token ghp_16C7e42F292c6912E7710c838347Ae178B4a";
-    folder.write("a.jsonl", lines.replace("many read", secret));
-    let ran = folder.run(["import", "a.jsonl", "--db", "n.db"]);
-    assert!(ran.stderr.contains("secrets were replaced"), "{}", ran.transcript());
-    folder.assert_healthy("n.db");
-    let bytes = fs::read(folder.path("n.db")).unwrap();
-    assert!(!bytes.windows(12).any(|it| it == b"ghp_16C7e42F"), "a secret is in the file");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::memory::compile::{
 };
 use crate::memory::rollback::{LaterSnapshotPolicy, rollback};
 use crate::model::clock::{Clock, UnixMillis};
+use crate::model::identity::ContentHash;
 use crate::model::links::name::fold_name;
 use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::settings::root_settings::RootSettings;

@@ -80,6 +80,8 @@ impl AtomicFile {
             .and_then(|()| conn.pragma_update(None, "synchronous", "OFF"))
             .doing("set up a new database")?;
         conn.pragma_update(None, "foreign_keys", false).doing("set up a new database")?;
+        // Temporary tables may hold secrets.
+        conn.pragma_update(None, "temp_store", "MEMORY").doing("set up a new database")?;
         schema::migrate(&mut conn, &self.path)?;
         Ok(conn)
     }

@@ -17,7 +17,6 @@ use super::transferred_tables::{OnConflict, TRANSFERRED_TABLES, TableSchema};
 use super::{ProgressFn, TransferError, complaint, restore};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
-use crate::model::clock::UnixMillis;
 use crate::model::identity::ContentHash;
 use crate::store::{ErrorContext, links, schema};
 
@@ -52,7 +51,6 @@ pub(crate) fn import(
     lines: ImportInput<'_>,
     db: &Path,
     redactor: &Redactor,
-    now: UnixMillis,
     progress: ProgressFn<'_>,
 ) -> Result<ImportReport, TransferError> {
     restore::refuse_occupied(db)?;
@@ -66,7 +64,7 @@ pub(crate) fn import(
     }
     let mut cleaner = ImportRedactor::new(redactor);
     let n_rows = RowImporter { lines, at: 0, n_bytes: 0 }.read(&tx, &mut cleaner, progress)?;
-    cleaner.settle(&tx, now)?;
+    cleaner.settle(&tx)?;
     tx.commit().doing("commit an import")?;
     let fingerprint = ContentHash(doctor::compute_state_fingerprint(&conn)?);
     let n_nodes = conn.query_row("SELECT count(*) FROM node", [], |row| row.get::<_, i64>(0));
@@ -74,8 +72,9 @@ pub(crate) fn import(
     drop(conn);
     if let Some(complaint) = complaint(draft.path())? {
         let what = format!(
-            "`{name}` makes no sound memory: {complaint}; it was changed after it was exported, \
-             so export again; nothing was imported"
+            "`{name}` makes no sound memory: {complaint}; it was altered, or the memory was before \
+             it was exported: run `remindb doctor --fix` there, and export again; nothing was \
+             imported"
         );
         return Err(TransferError::Refused(what));
     }

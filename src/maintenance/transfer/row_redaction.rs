@@ -2,27 +2,26 @@
 //!
 //! A changed text has another hash, so every column that names it by its hash is updated: of the
 //! node, of the history, of the base text. So are its references. Columns computed from the old
-//! text are computed anew, and the state gets a snapshot of its own, since no snapshot of the
-//! history has its fingerprint.
+//! text are computed anew, and so are the fingerprints of states that had theirs before. Texts and
+//! states that were altered since they were exported get none, and the doctor finds them.
+
+mod former_values;
 
 use std::collections::BTreeMap;
+use std::mem;
 
+use former_values::FormerValues;
 use rusqlite::Connection;
 use serde_json::{Map, Value};
 
 use super::transferred_tables::TableSchema;
 use crate::ingest::redact::Redactor;
-use crate::maintenance::doctor;
-use crate::model::clock::UnixMillis;
 use crate::model::fields;
 use crate::model::identity::ContentHash;
 use crate::store::node_columns::{ColumnRedaction, NodeColumn, columns};
-use crate::store::{ErrorContext, StoreError, links, past_states};
+use crate::store::{ErrorContext, PreparedStatements, StoreError, links, past_states};
 use crate::text::supplementary_index_terms::index_terms;
 use crate::text::{self, tokens};
-
-/// The message of the snapshot after redaction.
-const MESSAGE: &str = "import: secrets were replaced by markers";
 
 /// Replaces secrets, and records the texts that changed.
 pub(super) struct ImportRedactor<'a> {
@@ -30,6 +29,7 @@ pub(super) struct ImportRedactor<'a> {
     pub(super) n_secrets: u64,
     /// New hashes of changed texts, by the old ones.
     hashes: BTreeMap<String, String>,
+    former: FormerValues,
 }
 
 /// Whether a row must still be added.
@@ -42,22 +42,23 @@ pub(super) enum RowInTarget {
 
 impl<'a> ImportRedactor<'a> {
     pub(super) fn new(redactor: &'a Redactor) -> ImportRedactor<'a> {
-        ImportRedactor { redactor, n_secrets: 0, hashes: BTreeMap::new() }
+        let (hashes, former) = (BTreeMap::new(), FormerValues::default());
+        ImportRedactor { redactor, n_secrets: 0, hashes, former }
     }
 
-    /// Replaces the secrets in a text; returns whether there were any.
-    pub(super) fn scrub(&mut self, text: &mut String) -> bool {
+    /// Replaces the secrets in a text; returns the text before if there were any.
+    pub(super) fn scrub(&mut self, text: &mut String) -> Option<String> {
         let scrubbed = self.redactor.scrub(text);
         if scrubbed.hits.is_empty() {
-            return false;
+            return None;
         }
         self.n_secrets += scrubbed.hits.len() as u64;
-        *text = scrubbed.text.into_owned();
-        true
+        let scrubbed = scrubbed.text.into_owned();
+        Some(mem::replace(text, scrubbed))
     }
 
-    /// Replaces what is secret in a value of a column; `true` if anything was.
-    fn scrub_value(&mut self, table: &str, column: &str, value: &mut String) -> bool {
+    /// Replaces what is secret in a value of a column; returns the value before if anything was.
+    fn scrub_value(&mut self, table: &str, column: &str, value: &mut String) -> Option<String> {
         if !is_json(table, column) {
             return self.scrub(value);
         }
@@ -66,9 +67,7 @@ impl<'a> ImportRedactor<'a> {
             self.scrub(&mut it);
             it
         });
-        let is_changed = mapped.is_some();
-        *value = mapped.unwrap_or_else(|| std::mem::take(value));
-        is_changed
+        mapped.map(|it| mem::replace(value, it))
     }
 
     /// Redacts every text of a row.
@@ -79,15 +78,16 @@ impl<'a> ImportRedactor<'a> {
         conn: &Connection,
     ) -> Result<RowInTarget, StoreError> {
         const IS_THERE: &str = "SELECT 1 FROM blob WHERE hash = ?1";
-        let mut changed: Vec<String> = Vec::new();
+        let mut former: BTreeMap<String, String> = BTreeMap::new();
         for (name, value) in row.iter_mut() {
             if let Value::String(text) = value
-                && self.scrub_value(table, name, text)
+                && let Some(before) = self.scrub_value(table, name, text)
             {
-                changed.push(name.clone());
+                former.insert(name.clone(), before);
             }
         }
-        if !changed.iter().any(|it| it == "content" || it == "label" || it == "old_label") {
+        former.iter().for_each(|(name, before)| self.former.note(table, row, (name, before)));
+        if !["content", "label", "old_label"].into_iter().any(|it| former.contains_key(it)) {
             return Ok(RowInTarget::Missing);
         }
         for name in ["label", "old_label"] {
@@ -99,32 +99,33 @@ impl<'a> ImportRedactor<'a> {
             row.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
         };
         let content = of(row, "content");
-        let hash = ContentHash::of(&content).to_string();
         if table == "node" {
-            let (label, old) = (of(row, "label"), of(row, "content_hash"));
+            let label = of(row, "label");
             row.insert("token_count".to_owned(), tokens::count(&content).into());
             row.insert("grams".to_owned(), index_terms(&label, &content).into());
-            row.insert("content_hash".to_owned(), hash.clone().into());
-            self.hashes.insert(old, hash);
-        } else if table == "blob" {
-            let old = of(row, "hash");
-            row.insert("hash".to_owned(), hash.clone().into());
-            let is_there = conn.prepare_cached(IS_THERE).and_then(|mut it| it.exists([&hash]));
-            self.hashes.insert(old, hash);
-            if is_there.doing("find a text")? {
-                return Ok(RowInTarget::Present);
-            }
         }
-        Ok(RowInTarget::Missing)
+        let hash_column = if table == "blob" { "hash" } else { "content_hash" };
+        let (old, hash) = (of(row, hash_column), ContentHash::of(&content).to_string());
+        let is_genuine = |before: &String| ContentHash::of(before).to_string() == old;
+        if !former.get("content").is_some_and(is_genuine) {
+            return Ok(RowInTarget::Missing);
+        }
+        if table == "blob" {
+            row.insert("hash".to_owned(), hash.clone().into());
+        }
+        self.hashes.insert(old, hash.clone());
+        let is_there = table == "blob" && conn.has(IS_THERE, [hash], "find a text")?;
+        Ok(if is_there { RowInTarget::Present } else { RowInTarget::Missing })
     }
 
     /// Updates every row that names a changed text by its old hash.
-    pub(super) fn settle(&self, conn: &Connection, now: UnixMillis) -> Result<(), StoreError> {
+    pub(super) fn settle(&self, conn: &Connection) -> Result<(), StoreError> {
         const MAKE: &str = "CREATE TEMP TABLE cleaned (old TEXT PRIMARY KEY, new TEXT NOT NULL)";
         const ADD: &str = "INSERT INTO cleaned (old, new) VALUES (?1, ?2)";
         if self.n_secrets == 0 {
             return Ok(());
         }
+        let before = self.former.fingerprints(conn)?;
         conn.execute_batch(MAKE).doing("list scrubbed texts")?;
         let mut add = conn.prepare(ADD).doing("list scrubbed texts")?;
         for pair in &self.hashes {
@@ -146,8 +147,7 @@ impl<'a> ImportRedactor<'a> {
         }
         conn.execute_batch("DROP TABLE cleaned").doing("drop the list of scrubbed texts")?;
         links::read_again(conn)?;
-        past_states::seal_again(conn)?;
-        doctor::rewrite_fingerprint(conn, MESSAGE, now)
+        past_states::seal_again(conn, &before)
     }
 }
 

@@ -9,7 +9,6 @@ use rusqlite::Connection;
 use super::transferred_tables::{DERIVED_TABLES, TRANSFERRED_TABLES};
 use super::*;
 use crate::ingest::redact::Redactor;
-use crate::model::clock::UnixMillis;
 use crate::store::{IfMissing, Writer, schema};
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
@@ -56,7 +55,7 @@ fn check(lines: &[&str], expected: expect_test::Expect) {
 fn import_text(text: &str, db: &Path) -> Result<ImportReport, TransferError> {
     let mut input = text.as_bytes();
     let lines = ImportInput { name: "x", input: &mut input, n_bytes: 0 };
-    import(lines, db, &Redactor::builtin(), UnixMillis(0), &mut |_, _| ())
+    import(lines, db, &Redactor::builtin(), &mut |_, _| ())
 }
 
 fn header() -> String {
@@ -182,13 +181,13 @@ fn rows_that_contradict_each_other_are_refused() {
     check(
         &[&header, MEMORY, r#"{"span":{"node":7,"start_byte":0,"end_byte":1}}"#, END_2],
         expect![
-            "`x` makes no sound memory: foreign_keys: 1 rows refer to nothing, the first in `span`; it was changed after it was exported, so export again; nothing was imported"
+            "`x` makes no sound memory: foreign_keys: 1 rows refer to nothing, the first in `span`; it was altered, or the memory was before it was exported: run `remindb doctor --fix` there, and export again; nothing was imported"
         ],
     );
     check(
         &[&header, r#"{"memory":{"one":1,"fingerprint":5,"attended":0}}"#, END_1],
         expect![
-            "`x` makes no sound memory: fingerprint: the state is 0000000000000000, kept was 0000000000000005, HEAD says 0000000000000000; it was changed after it was exported, so export again; nothing was imported"
+            "`x` makes no sound memory: fingerprint: the state is 0000000000000000, kept was 0000000000000005, HEAD says 0000000000000000; it was altered, or the memory was before it was exported: run `remindb doctor --fix` there, and export again; nothing was imported"
         ],
     );
 }

@@ -140,7 +140,7 @@ impl Memory {
     fn import(&self, lines: &str) {
         let mut input = lines.as_bytes();
         let from = ImportInput { name: "x", input: &mut input, n_bytes: 0 };
-        import(from, &self.db(), &Redactor::builtin(), NOW, &mut |_, _| ()).unwrap();
+        import(from, &self.db(), &Redactor::builtin(), &mut |_, _| ()).unwrap();
     }
 
     fn export(&self) -> String {

@@ -238,7 +238,7 @@ impl Simulation {
         let n_bytes = lines.len() as u64;
         let from = ImportInput { name: "x", input: &mut lines.as_slice(), n_bytes };
         let careless = Redactor::new(&["aws_access_key".to_owned()], &[]).unwrap();
-        import(from, &carried, &careless, self.clock.now(), &mut |_, _| ()).unwrap();
+        import(from, &carried, &careless, &mut |_, _| ()).unwrap();
         #[cfg(feature = "shared")]
         self.carry_over(&carried);
         std::fs::rename(&carried, self.db()).unwrap();

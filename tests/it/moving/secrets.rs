@@ -1,0 +1,83 @@
+//! Tests imports of memories with secrets that were let in: markers take their place, in the past,
+//! too, and nothing that was altered becomes genuine by it.
+
+use std::fs;
+
+use crate::support::{Folder, Ran};
+
+const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+
+/// Returns a memory of three snapshots; the first two have a secret in labels and texts.
+fn memory_with_secrets() -> Folder {
+    let settings = r#"{"redaction": {"disable_builtin_kinds": ["github_pat"]}}"#;
+    let folder = Folder::new().file("notes/.remindb/config.json", settings);
+    for text in [
+        format!("# Use {SECRET}\n\nDeploy with {SECRET}.\n"),
+        format!("# Use {SECRET} today\n\nDeploy with {SECRET}, not another.\n"),
+        format!("# Ask Ana\n\nThey deployed with {SECRET}.\n"),
+    ] {
+        folder.write("notes/a.md", text);
+        folder.ok(["compile", "notes", "--db", "m.db", "--trust-workspace"]);
+    }
+    folder
+}
+
+/// Exports a memory and imports it as `n.db`.
+fn import(folder: &Folder) -> Ran {
+    folder.ok(["export", "a.jsonl", "--force", "--db", "m.db"]);
+    folder.run(["import", "a.jsonl", "--db", "n.db"])
+}
+
+#[test]
+fn secrets_of_an_export_become_markers_in_every_state() {
+    let folder = memory_with_secrets();
+    let ran = import(&folder);
+    assert!(ran.stderr.contains("secrets were replaced"), "{}", ran.transcript());
+    folder.assert_healthy("n.db");
+    assert_eq!(folder.facts("n.db")["snapshots"], folder.facts("m.db")["snapshots"]);
+    let bytes = fs::read(folder.path("n.db")).unwrap();
+    assert!(!bytes.windows(12).any(|it| it == &SECRET.as_bytes()[..12]), "a secret is in the file");
+    for (snapshot, text) in [
+        ("1", "Deploy with «redacted:github_pat»."),
+        ("2", "Deploy with «redacted:github_pat», not another."),
+        ("3", "They deployed with «redacted:github_pat»."),
+    ] {
+        folder.ok(["rollback", snapshot, "--db", "n.db"]);
+        assert!(
+            folder.ok(["search", "deploy deployed", "--db", "n.db"]).contains(text),
+            "{snapshot}"
+        );
+        folder.assert_healthy("n.db");
+    }
+}
+
+#[test]
+fn what_was_altered_is_not_made_genuine_by_a_marker() {
+    let sound = memory_with_secrets();
+    fs::rename(sound.path("m.db"), sound.path("sound.db")).unwrap();
+    for (altered, named) in [
+        ("UPDATE diff SET old_label = 'Forged' WHERE snapshot = 2 AND op = 'mod'", "restored"),
+        ("UPDATE diff SET old_label = old_label || '!' WHERE snapshot = 3", "restored"),
+        ("UPDATE snapshot SET cursor_hash = '0123456789abcdef' WHERE id = 1", "restored, since"),
+        ("DELETE FROM blob WHERE content LIKE '%not another%'", "restored, since"),
+        ("UPDATE blob SET content = content || ' Forged.'", "texts differ from their hash"),
+        ("UPDATE node SET content = content || ' Forged.'", "texts differ from their hash"),
+        ("UPDATE node SET label = 'Forged'", "fingerprint: the state is"),
+        ("UPDATE memory SET fingerprint = 7", "kept was 0000000000000007"),
+    ] {
+        fs::copy(sound.path("sound.db"), sound.path("m.db")).unwrap();
+        let conn = sound.database("m.db");
+        assert!(0 < conn.execute(altered, []).unwrap(), "{altered}");
+        drop(conn);
+        let ran = import(&sound);
+        assert_eq!(ran.code, Some(2), "{altered}: {}", ran.transcript());
+        assert!(ran.stderr.contains(named), "{altered}: {}", ran.stderr);
+        assert!(!sound.path("n.db").exists(), "{altered}");
+        // The advice of the error.
+        sound.ok(["doctor", "--fix", "--db", "m.db"]);
+        let ran = import(&sound);
+        assert_eq!(ran.code, Some(0), "{altered}: {}", ran.transcript());
+        sound.assert_healthy("n.db");
+        fs::remove_file(sound.path("n.db")).unwrap();
+    }
+}
