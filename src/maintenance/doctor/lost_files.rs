@@ -100,18 +100,24 @@ pub(super) fn restore(conn: &Connection) -> Result<Vec<String>, StoreError> {
             }
         }
     }
-    if let ([_], [(file, guess)]) = (&lost[..], &mut notes[..])
+    if let ([_], [(file, _)]) = (&lost[..], &notes[..])
         && let Some(path) = prove(conn, *file)?
     {
-        *guess = path;
-    } else if 1 < conn.row("SELECT count(*) FROM root", [], |row| row.get::<_, i64>(0), DOING)? {
+        let path = fold_whitespace(&path);
+        return Ok(vec![format!("its row was lost, and the next compile reads it again: {path}")]);
+    }
+    if 1 < conn.row("SELECT count(*) FROM root", [], |row| row.get::<_, i64>(0), DOING)? {
         // Of several roots, a guess may be the wrong one, whose compile would remove the nodes.
         for (file, _) in notes.drain(..) {
             conn.run("DELETE FROM file WHERE id = ?1", [file], DOING)?;
         }
     }
     let note = |(_, path): (i64, String)| {
-        format!("its row was lost, and the next compile reads it again: {}", fold_whitespace(&path))
+        format!(
+            "the row of a file was lost; its path is guessed to be `{}`, until the next compile \
+             finds its texts",
+            fold_whitespace(&path)
+        )
     };
     Ok(notes.into_iter().map(note).collect())
 }
