@@ -38,6 +38,7 @@ use crate::text::terminal_safe_json::json_text;
 use changed_resources::ChangeWatch;
 use rest_api::RestContext;
 pub(crate) use tools::ToolSelection;
+use tools::replaced_secrets::{tell, tell_in_document};
 
 /// Answers a request of the REST interface, which may change the memory.
 #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only the HTTP server asks it"))]
@@ -116,8 +117,10 @@ pub(crate) enum ToolRunner {
     Confirmed(confirmation::BuildConfirmationQuestionFn, WriteFn),
     /// Compiles files into the memory.
     Compile(fn(&MemoryHandler, &Args, &CallContext) -> Result<ToolReply, HandlerError>),
-    /// Calls one method of the typed memories, whose errors have codes.
+    /// Answers by one method of the typed memories, whose errors have codes.
     Document(TypedMemoryFn),
+    /// Calls one method of the typed memories that changes them.
+    ChangingDocument(TypedMemoryFn),
     /// Calls one method of the typed memories, after questions to the client.
     Asking(ElicitingTypedMemoryFn),
 }
@@ -138,17 +141,22 @@ impl Handler for MemoryHandler {
             ToolRunner::Read(question) => {
                 Ok(self.memory.query_and_warm(&question(args), asked_budget(args))?.into())
             }
-            ToolRunner::Write(change) => Ok(change(&self.memory, args)?.into()),
+            ToolRunner::Write(change) => Ok(run_write(*change, &self.memory, args)?.into()),
             ToolRunner::Confirmed(question, change) => {
                 if let Some(question) = question(&self.memory, args)? {
                     confirmation::confirm(call, &question)?;
                 }
-                Ok(change(&self.memory, args)?.into())
+                Ok(run_write(*change, &self.memory, args)?.into())
             }
             ToolRunner::Compile(compile) => compile(self, args, call),
             ToolRunner::Document(answer) => Ok(self.document(answer(&self.memory, given(args))?)),
+            ToolRunner::ChangingDocument(change) => {
+                let answer = change(&self.memory, given(args))?;
+                Ok(self.document(tell_in_document(&self.memory, args, answer)))
+            }
             ToolRunner::Asking(answer) => {
-                Ok(self.document(answer(&self.memory, given(args), call)?))
+                let answer = answer(&self.memory, given(args), call)?;
+                Ok(self.document(tell_in_document(&self.memory, args, answer)))
             }
         }
     }
@@ -259,6 +267,12 @@ impl MemoryHandler {
         // Programs read it by its keys: there is no room for a notice.
         ToolReply { text, structured, budget: Some(0), ..ToolReply::default() }
     }
+}
+
+/// Calls a method of the memory that changes it, and says in the answer which secrets of the
+/// arguments were replaced.
+pub(crate) fn run_write(change: WriteFn, memory: &Memory, args: &Args) -> Result<Answer, Error> {
+    Ok(tell(memory, args, change(memory, args)?))
 }
 
 /// Returns the arguments as they came.

@@ -15,7 +15,7 @@ use crate::memory::{Error, Memory};
 use crate::query::{self, OutputFormat, QueryOptions};
 use crate::store::IfMissing;
 use crate::store::reader::Reader;
-use crate::surface::{ToolRunner, asked_budget, tool_named};
+use crate::surface::{ToolRunner, asked_budget, run_write, tool_named};
 
 /// Bytes of standard input, at most; one more than a write takes is enough to refuse it.
 const INPUT_BYTES_MAX: u64 = 1024 * 1024 + 1;
@@ -49,13 +49,16 @@ pub(super) fn run(
             let memory = typed_memory_output::open_to_write(&place, if_missing, context)?;
             let memory = if is_json { memory.with_structured() } else { memory };
             let before = newest(&memory)?;
-            let answer = change(&memory, &checked)?;
+            let answer = run_write(change, &memory, &checked)?;
             let after = newest(&memory)?;
             // A rollback may have dropped what was the newest.
             let is_kept = memory.read(|reader| reader.versions().snapshot(before))?.is_some();
             (answer, undo(before, after, db.as_deref()).filter(|_| is_kept))
         }
-        ToolRunner::Compile(_) | ToolRunner::Document(_) | ToolRunner::Asking(_) => {
+        ToolRunner::Compile(_)
+        | ToolRunner::Document(_)
+        | ToolRunner::ChangingDocument(_)
+        | ToolRunner::Asking(_) => {
             return Err(CommandError::Because(format!("{tool} has no command of this kind")));
         }
     };

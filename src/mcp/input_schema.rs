@@ -382,6 +382,15 @@ impl Args {
         }
     }
 
+    /// Returns the strings and the lists of strings, by name.
+    pub(crate) fn named_texts(&self) -> impl Iterator<Item = (&'static str, &[String])> {
+        self.0.iter().filter_map(|(name, given)| match given {
+            ArgValue::Text(text) => Some((*name, std::slice::from_ref(text))),
+            ArgValue::Texts(texts) => Some((*name, texts.as_slice())),
+            _ => None,
+        })
+    }
+
     /// Returns a time.
     pub(crate) fn time(&self, name: &str) -> Option<UnixMillis> {
         match self.get(name) {

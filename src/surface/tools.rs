@@ -7,7 +7,7 @@ mod memories;
 pub(crate) mod read_tools;
 pub(crate) mod relate;
 mod remind_tools;
-mod replaced_secrets;
+pub(super) mod replaced_secrets;
 pub(crate) mod write_tools;
 
 use std::fmt;

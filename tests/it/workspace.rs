@@ -207,22 +207,8 @@ fn a_secret_of_ones_own_kind_is_replaced_at_every_door() {
     client.text("MemoryCompile", json!({"path": "b.md", "message": TICKET}));
     let found = client.text("MemorySearch", json!({"query": "again", "detail": "full"}));
     assert!(found.contains("Again «redacted:ticket»."), "{found}");
-    // The agent is told.
-    let written = client.text("MemoryWrite", json!({"payload": format!("Of {TICKET}.")}));
-    assert!(written.ends_with("\nsecrets were replaced by markers: ticket"), "{written}");
     client.end();
     assert!(!is_stored(&folder, TICKET));
-    let mut client = Client::legacy(&folder, &["--source", "notes", "--db", "memory.db"]);
-    for (tool, args) in [
-        ("MemoryRemember", json!({"content": format!("It is {TICKET}.")})),
-        ("MemoryIngest", json!({"content": TICKET, "flush": true})),
-    ] {
-        let answer: Value = serde_json::from_str(&client.text(tool, args)).unwrap();
-        assert_eq!(answer["redacted"], json!(["ticket"]), "{tool}");
-    }
-    let plain = client.text("MemoryRemember", json!({"content": "Nothing of it."}));
-    assert!(!plain.contains("redacted"), "{plain}");
-    client.end();
 
     // A folder compiled before counts, too, though the server does not rescan it.
     let folder = notes().file(CONFIG, CUSTOM).file("other/c.md", "Other.\n");
@@ -423,4 +409,80 @@ fn no_port_is_opened_by_a_folder() {
         ! remindb: `0.0.0.0:80` can be reached from other machines; give a token with --token-file FILE or REMINDB_TOKEN, or listen on 127.0.0.1
         = 2
     "#]]);
+}
+
+/// Calls a tool that gets a secret, and then one that gets none, and checks what each reply says.
+#[track_caller]
+fn check_told(client: &mut Client, tool: &str, arguments: &Value) {
+    let reply = client.text(tool, arguments.clone());
+    match serde_json::from_str::<Value>(&reply) {
+        Ok(document) => assert_eq!(document["redacted"], json!(["ticket"]), "{tool}: {reply}"),
+        Err(_) => {
+            let told = "\nsecrets were replaced by markers: ticket";
+            assert!(reply.ends_with(told), "{tool}: {reply}");
+        }
+    }
+    let plain = arguments.to_string().replace(TICKET, "nothing");
+    let reply = client.text(tool, serde_json::from_str(&plain).unwrap());
+    assert!(!reply.contains("\"redacted\"") && !reply.contains("were replaced"), "{tool}: {reply}");
+}
+
+#[test]
+fn an_agent_is_told_by_every_tool_that_writes_which_secrets_were_replaced() {
+    let text = format!("Of {TICKET}.");
+    let node = "SELECT id FROM node WHERE content LIKE 'Of %' LIMIT 1";
+    for (set, calls) in [
+        (
+            "all",
+            vec![
+                ("MemoryWrite", json!({"payload": text})),
+                ("MemoryRelate", json!({"source_id": "NODE", "target_label": TICKET})),
+                ("MemorySummarize", json!({"node_id": "NODE", "summary": text})),
+                ("MemoryCompile", json!({"path": "a.md", "message": text})),
+                ("MemoryRemember", json!({"content": text})),
+                ("MemoryIngest", json!({"content": text, "flush": true})),
+                ("MemoryApply", json!({"operations": [{"op": "topic", "name": text}]})),
+            ],
+        ),
+        (
+            "memory",
+            vec![
+                ("store_memory", json!({"type": "learning", "content": text, "tags": [TICKET]})),
+                ("update_memory", json!({"id": "UUID", "category": TICKET})),
+            ],
+        ),
+        (
+            "remind",
+            vec![
+                ("remember", json!({"content": text})),
+                ("create_topic", json!({"name": text})),
+                ("ingest", json!({"content": text})),
+                ("flush_ingest", json!({"instructions": text})),
+                ("consolidate", json!({"operations": [{"op": "remember", "content": text}]})),
+                ("update_episode", json!({"episode_id": "NODE", "content": text})),
+            ],
+        ),
+    ] {
+        let folder = notes().file(CONFIG, CUSTOM);
+        let args = ["--source", "notes", "--db", "memory.db", "--tools", set];
+        let mut client = Client::legacy(&folder, &args);
+        client.logged("compiled: 2 added");
+        for (tool, arguments) in calls {
+            let mut arguments = arguments.to_string();
+            if arguments.contains("NODE") {
+                let conn = folder.database("memory.db");
+                let id: String = conn.query_row(node, [], |row| row.get(0)).unwrap();
+                arguments = arguments.replace("NODE", &id);
+            }
+            if arguments.contains("UUID") {
+                let found = client.text("query_memories", json!({"search": "of"}));
+                let found: Value = serde_json::from_str(&found).unwrap();
+                let id = found["memories"][0]["id"].as_str().unwrap();
+                arguments = arguments.replace("UUID", id);
+            }
+            check_told(&mut client, tool, &serde_json::from_str(&arguments).unwrap());
+        }
+        client.end();
+        assert!(!is_stored(&folder, TICKET), "{set}");
+    }
 }

@@ -10,6 +10,7 @@ use crate::memory::Answer;
 use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, SLICE_BYTES};
 use crate::query::render::to_name;
 use crate::surface::MemoryHandler;
+use crate::surface::tools::replaced_secrets;
 
 /// Progress reports of one compile.
 const PROGRESS_MAX: usize = 100;
@@ -52,7 +53,8 @@ pub(super) fn compile(
     if let Some(n @ 1..) = report.warnings.len().checked_sub(WARNINGS_SHOWN_MAX) {
         text.push_str(&format!("\n… {n} more warnings"));
     }
-    Ok(Answer::plain(text, tools.memory.output(), || report.to_json()).into())
+    let answer = Answer::plain(text, tools.memory.output(), || report.to_json());
+    Ok(replaced_secrets::tell(&tools.memory, args, answer).into())
 }
 
 pub(super) fn output() -> Value {

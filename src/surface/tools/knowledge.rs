@@ -5,7 +5,6 @@
 use serde_json::{Value, json};
 
 use super::memories::{choice, output, schema, tags, text, with_default};
-use super::replaced_secrets::tell_in_document;
 use crate::mcp::{ArgSpec, Tool, ToolEffect};
 use crate::memory::knowledge::{
     ApplyRequest, IngestRequest, RecallRequest, RememberRequest, TASKS, WorksheetRequest,
@@ -21,8 +20,8 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         args: &[ArgSpec::custom_schema(apply_schema)],
         output: Some(|| output(&[("results", "array"), ("pending", "integer")])),
         effect: ToolEffect::Edits,
-        run: ToolRunner::Document(|memory, args| {
-            Ok(tell_in_document(memory, args, memory.apply(&ApplyRequest::parse(args)?)?))
+        run: ToolRunner::ChangingDocument(|memory, args| {
+            Ok(memory.apply(&ApplyRequest::parse(args)?)?)
         }),
     },
     Tool {
@@ -41,8 +40,8 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         args: &[ArgSpec::custom_schema(ingest_schema)],
         output: Some(|| output(&[("buffered", "integer"), ("chunks", "integer")])),
         effect: ToolEffect::Edits,
-        run: ToolRunner::Document(|memory, args| {
-            Ok(tell_in_document(memory, args, memory.ingest(&IngestRequest::parse(args)?)?))
+        run: ToolRunner::ChangingDocument(|memory, args| {
+            memory.ingest(&IngestRequest::parse(args)?)
         }),
     },
     Tool {
@@ -62,8 +61,8 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         args: &[ArgSpec::custom_schema(remember_schema)],
         output: Some(|| output(&[("results", "array"), ("pending", "integer")])),
         effect: ToolEffect::Edits,
-        run: ToolRunner::Document(|memory, args| {
-            Ok(tell_in_document(memory, args, memory.remember(RememberRequest::parse(args)?)?))
+        run: ToolRunner::ChangingDocument(|memory, args| {
+            memory.remember(RememberRequest::parse(args)?)
         }),
     },
     Tool {

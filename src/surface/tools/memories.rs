@@ -26,7 +26,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         args: &[ArgSpec::custom_schema(delete_schema)],
         output: Some(|| output(&[("success", "boolean"), ("action", "string"), ("id", "string")])),
         effect: ToolEffect::Edits,
-        run: ToolRunner::Document(|memory, args| {
+        run: ToolRunner::ChangingDocument(|memory, args| {
             Ok(memory.delete_memory(&DeleteRequest::parse(args)?)?.to_json())
         }),
     },
@@ -59,7 +59,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         args: &[ArgSpec::custom_schema(store_schema)],
         output: Some(|| output(&[("id", "string"), ("created", "boolean"), ("memory", "object")])),
         effect: ToolEffect::Edits,
-        run: ToolRunner::Document(|memory, args| {
+        run: ToolRunner::ChangingDocument(|memory, args| {
             Ok(memory.store_memory(StoreRequest::parse(args)?)?.to_json())
         }),
     },
@@ -69,7 +69,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         args: &[ArgSpec::custom_schema(update_schema)],
         output: Some(|| output(&[("memory", "object"), ("updated_fields", "array")])),
         effect: ToolEffect::Edits,
-        run: ToolRunner::Document(|memory, args| {
+        run: ToolRunner::ChangingDocument(|memory, args| {
             Ok(memory.update_memory(UpdateRequest::parse(args)?)?.to_json())
         }),
     },

@@ -23,7 +23,11 @@ const fn tool(
     effect: ToolEffect,
     answer: TypedMemoryFn,
 ) -> Tool<ToolRunner> {
-    Tool { name, description, args, output: None, effect, run: ToolRunner::Document(answer) }
+    let run = match effect {
+        ToolEffect::Reads => ToolRunner::Document(answer),
+        _ => ToolRunner::ChangingDocument(answer),
+    };
+    Tool { name, description, args, output: None, effect, run }
 }
 
 /// Declares the schema of a tool's arguments: properties, and the names of those that it needs.

@@ -5,16 +5,17 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use crate::mcp::Args;
 use crate::memory::{Answer, Memory};
 
 /// The key of an answer for programs.
 const KEY: &str = "redacted";
 
-/// Adds the kinds in a text to the answer about it.
-pub(super) fn tell(memory: &Memory, text: &str, mut answer: Answer) -> Answer {
-    let kinds = kinds_in(memory, &Value::from(text));
+/// Adds the kinds in the arguments to the answer about them.
+pub(in crate::surface) fn tell(memory: &Memory, args: &Args, mut answer: Answer) -> Answer {
+    let kinds = kinds_in(memory, args);
     if !kinds.is_empty() {
         answer.text += &format!("\nsecrets were replaced by markers: {}", kinds.join(", "));
         if answer.structured.is_object() {
@@ -25,33 +26,44 @@ pub(super) fn tell(memory: &Memory, text: &str, mut answer: Answer) -> Answer {
 }
 
 /// Adds the kinds in the arguments to the document about them.
-pub(super) fn tell_in_document(
+pub(in crate::surface) fn tell_in_document(
     memory: &Memory,
-    args: &Map<String, Value>,
+    args: &Args,
     mut document: Value,
 ) -> Value {
-    let kinds: BTreeSet<String> = args.values().flat_map(|it| kinds_in(memory, it)).collect();
-    if !kinds.is_empty() {
-        document[KEY] = kinds.into_iter().collect();
+    let kinds = kinds_in(memory, args);
+    if !kinds.is_empty() && document.is_object() {
+        document[KEY] = kinds.into();
     }
     document
 }
 
-/// Returns the kinds of secrets in the strings of a value, in order.
-fn kinds_in(memory: &Memory, value: &Value) -> Vec<String> {
+/// Returns the kinds of secrets in the arguments, in order.
+fn kinds_in(memory: &Memory, args: &Args) -> Vec<String> {
     let workspace = memory.workspace();
     let mut kinds = BTreeSet::new();
-    let mut rest = vec![value];
+    let mut note = |text: &str| {
+        let hits = workspace.redactor.scrub(text).hits;
+        kinds.extend(hits.iter().map(|it| it.kind.to_owned()));
+    };
+    let named = args.named_texts().filter(|(name, _)| !is_id(name));
+    named.flat_map(|it| it.1).for_each(|it| note(it));
+    let whole = args.whole().into_iter().flatten().filter(|(name, _)| !is_id(name));
+    let mut rest: Vec<&Value> = whole.map(|it| it.1).collect();
     while let Some(value) = rest.pop() {
         match value {
-            Value::String(text) => {
-                let hits = workspace.redactor.scrub(text).hits;
-                kinds.extend(hits.iter().map(|it| it.kind.to_owned()));
-            }
+            Value::String(text) => note(text),
             Value::Array(items) => rest.extend(items),
-            Value::Object(fields) => rest.extend(fields.values()),
+            Value::Object(fields) => {
+                rest.extend(fields.iter().filter(|it| !is_id(it.0)).map(|it| it.1));
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) => (),
         }
     }
     kinds.into_iter().collect()
+}
+
+/// Returns whether an argument names a node, which no write stores as a text.
+fn is_id(name: &str) -> bool {
+    name == "anchor" || name == "id" || name.ends_with("_id")
 }

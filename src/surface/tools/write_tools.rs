@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value, json};
 
-use super::replaced_secrets;
 use crate::mcp::Args;
 use crate::memory::rollback::LaterSnapshotPolicy;
 use crate::memory::{Answer, AppendOrReplaceMode, Error, ForgetChildrenMode, Memory};
@@ -15,13 +14,12 @@ pub(super) fn write(memory: &Memory, args: &Args) -> Result<Answer, Error> {
     };
     let anchor = args.text("anchor").filter(|it| !it.is_empty());
     let payload = args.text("payload").unwrap_or_default();
-    Ok(replaced_secrets::tell(memory, payload, memory.write(payload, anchor, mode)?))
+    memory.write(payload, anchor, mode)
 }
 
 pub(super) fn summarize(memory: &Memory, args: &Args) -> Result<Answer, Error> {
     let summary = args.text("summary").unwrap_or_default();
-    let answer = memory.summarize(node_id(args), summary, args.number("temperature"))?;
-    Ok(replaced_secrets::tell(memory, summary, answer))
+    memory.summarize(node_id(args), summary, args.number("temperature"))
 }
 
 pub(super) fn forget(memory: &Memory, args: &Args) -> Result<Answer, Error> {
