@@ -5,6 +5,7 @@
 //! the memory goes through [`Writer::write`]: one `BEGIN IMMEDIATE`, at most one snapshot, all or
 //! nothing.
 
+pub(crate) mod altered_roots;
 mod auxiliary_connection;
 mod batch;
 pub(crate) mod busy_handler;
@@ -17,8 +18,8 @@ pub(crate) mod damaged_wal;
 pub(crate) mod database_path_check;
 #[cfg(test)]
 pub(crate) mod database_version_testing;
-mod error_advice;
 mod descriptor_shortage;
+mod error_advice;
 pub(crate) mod file_identity_check;
 mod heat_rows;
 mod heat_writer;
@@ -59,8 +60,8 @@ use rusqlite::types::FromSql;
 pub(crate) use batch::{Batch, ChangedNodeCounts, ManualEdgeResolution, NewNode};
 pub(crate) use batch::{FacetEntries, FileNames, RequestReceipt, UnrelateOutcome, facet_entries};
 pub(crate) use database_path_check::check_path;
-use error_advice::ExternalErrorCause::{Refusal, State};
 use descriptor_shortage::{is_cause, with_cause};
+use error_advice::ExternalErrorCause::{Refusal, State};
 use error_advice::{advice, is_strange_value};
 pub(crate) use heat_writer::{ColdNode, ColdNodesOffer, HeatIncrement, HeatWriter};
 pub(crate) use history_reader::{
@@ -408,8 +409,8 @@ impl StoreError {
         match self {
             StoreError::Sqlite { source, .. } => {
                 matches!(source.sqlite_error_code(), Some(CannotOpen | PermissionDenied | ReadOnly))
-            }
                     && !is_cause(source)
+            }
             _ => false,
         }
     }

@@ -6,6 +6,7 @@
 mod altered_history;
 mod altered_keys;
 mod altered_nodes;
+mod altered_roots;
 mod damaged_rows;
 mod damaged_schema;
 

@@ -48,6 +48,7 @@ const FIXES: &[(&str, RepairFn)] = &[
     // Rows that break the constraints of the table fail the integrity check as well.
     ("custom_views", |conn, _| quiet(typed_nodes::drop_broken_views(conn))),
     ("integrity_check", |conn, _| quiet(rebuild_indexes(conn))),
+    ("stale_compile_root", |conn, _| altered_roots::repair(conn)),
     ("orphan_parent_id", |conn, _| quiet(adopt_orphans(conn))),
     ("parent_cycles", |conn, _| quiet(cut_cycles(conn))),
     ("head_cursor", |conn, _| quiet(repoint_head(conn))),

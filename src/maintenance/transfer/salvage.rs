@@ -26,6 +26,16 @@ use crate::model::clock::UnixMillis;
 use crate::model::identity::ContentHash;
 use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, damaged_wal, links};
 
+/// Checks whose repairs have notes on what was lost or changed.
+const NOTED: [&str; 6] = [
+    "stale_compile_root",
+    "foreign_keys",
+    "content_hashes",
+    "fingerprint",
+    "fields",
+    "history_rows",
+];
+
 /// Rounds of repairs; one can uncover a fault that another one repairs.
 const ROUNDS_MAX: usize = 3;
 
@@ -235,7 +245,7 @@ fn repair_failed(
         if repairs.is_empty() {
             break;
         }
-        for check in ["content_hashes", "fingerprint", "fields", "history_rows"] {
+        for check in NOTED {
             let notes = repairs.remove(check).and_then(Result::ok).unwrap_or_default();
             // Every salvage has the files read again.
             lost.extend(notes.into_iter().filter(|it| it != doctor::READ_AGAIN));

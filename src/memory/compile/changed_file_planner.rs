@@ -12,7 +12,8 @@ use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
 use crate::ingest::scan::{self, CodeFiles, GitignoreMode, IgnoreRules, ScannedFile, SkippedPath};
 use crate::settings::root_settings::RootSettings;
-use crate::store::{FileRow, Root, Writer};
+use crate::store::altered_roots::AlteredRoot;
+use crate::store::{FileRow, Root, RootId, StoreError, Writer};
 
 /// Compares the folder with the rows of its files. With `watch`, a missing folder is an error, and
 /// files that failed are read again only after a change.
@@ -81,10 +82,33 @@ pub(super) fn make_plan(
     plan.skipped = skipped;
     plan.passed_over = walk.passed_over;
     compare(&mut plan, &scope, (rows, nested), walk.found, &walk.unseen, recheck);
+    if !plan.vanished.is_empty() || roots.iter().all(|it| it.path != scope.root_text) {
+        refuse_altered(writer, &plan, &scope)?;
+    }
     plan.scope = scope;
     plan.exported = exported;
     plan.workspace = workspace;
     Ok(plan)
+}
+
+/// Refuses to remove the files of a root whose path was altered, and to add them again under the
+/// path that it had.
+fn refuse_altered(
+    writer: &Writer,
+    plan: &CompilePlan,
+    scope: &CompileScope,
+) -> Result<(), CompileError> {
+    let is_of_root = |it: &AlteredRoot| {
+        it.compiled == scope.root_text || plan.vanished.iter().any(|row| row.root == RootId(it.id))
+    };
+    let is_meant = |it: &AlteredRoot| !it.is_named && is_of_root(it);
+    match writer.altered_roots()?.into_iter().find(is_meant) {
+        None => Ok(()),
+        Some(AlteredRoot { path, compiled, .. }) => {
+            let what = format!("the root `{path}` was compiled as `{compiled}`");
+            Err(CompileError::Store(StoreError::Corrupt { what }))
+        }
+    }
 }
 
 /// Reads the rules of a root, as its settings want them.
