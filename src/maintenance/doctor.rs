@@ -9,10 +9,12 @@ mod altered_marks;
 mod altered_roots;
 mod altered_states;
 mod broken_fields;
+mod dangling_diffs;
 mod file_paths;
 mod history_rows;
 mod invalid_utf8_texts;
 mod lost_files;
+mod lost_nodes;
 mod next_keys_single_rows;
 mod number_ranges;
 mod repair_snapshot;
@@ -119,7 +121,7 @@ const CHECKS: &[(&str, CheckFn)] = &[
     ("orphan_parent_id", orphans),
     ("parent_cycles", parent_cycles),
     ("head_cursor", head),
-    ("dangling_diffs", dangling_diffs),
+    ("dangling_diffs", dangling_diffs::examine),
     ("schema_version", schema_version),
     (SCHEMA_OBJECTS, schema_objects::examine),
     ("stale_compile_root", altered_roots::examine),
@@ -298,14 +300,6 @@ fn head(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError
     })
 }
 
-fn dangling_diffs(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
-    const DANGLING: &str = "
-        SELECT count(*) FROM diff WHERE snapshot NOT IN (SELECT id FROM snapshot)";
-    let n = count(conn, DANGLING)?;
-    let bad = format!("{n} diff rows reference a missing snapshot");
-    Ok(verdict(n == 0, "no dangling diffs".to_owned(), bad))
-}
-
 fn schema_version(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     let found: i64 = conn
         .pragma_query_value(None, "user_version", |row| row.get(0))
@@ -421,6 +415,9 @@ fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(CheckStatus, String
         bad.push_str(&format!("; altered labels or fields of {n} nodes: {}", first_few(&names)));
     }
     let is_fine = computed == kept && head == kept.to_string();
+    if !is_fine && let Some(lost) = lost_nodes::named(conn)? {
+        bad.push_str(&format!("; {lost}"));
+    }
     Ok(verdict(is_fine, format!("the state is {computed}, as HEAD says"), bad))
 }
 

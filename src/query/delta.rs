@@ -97,7 +97,7 @@ fn entry(
     let mut entry =
         format!("{} (snapshot {}) {description}", net_changes::title(net), net.moment.snapshot);
     if let (DeltaDetail::Texts, Some(new), true) = (show, &net.new, net.is_text_changed()) {
-        let text = reader.versions().former_text(&net.id, &new.hash)?.unwrap_or_default();
+        let text = net.text_of(reader, new)?;
         for line in text.split_inclusive('\n') {
             entry.push_str("\n  ");
             entry.push_str(line.trim_end_matches('\n'));

@@ -26,6 +26,9 @@ pub(super) const COUNT_MAX: usize = 10_000;
 /// Characters of a parent's label in a note about a move.
 const PLACE_CHARS_MAX: usize = 40;
 
+/// Stands for a text that the database has lost.
+const LOST_TEXT: &str = "(the text is missing; `remindb doctor` says more)";
+
 /// A node that differs between two snapshots.
 #[derive(Clone, Debug)]
 pub(super) struct NetChange {
@@ -68,11 +71,19 @@ impl NetChange {
     pub(super) fn texts(&self, reader: &Reader) -> Result<(String, String), Error> {
         let text = |side: &Option<NodeVersionWithoutText>| match side {
             None => Ok(String::new()),
-            Some(it) => {
-                reader.versions().former_text(&self.id, &it.hash).map(Option::unwrap_or_default)
-            }
+            Some(version) => self.text_of(reader, version),
         };
         Ok((text(&self.old)?, text(&self.new)?))
+    }
+
+    /// Returns the text of a version, or a remark where the database has lost it.
+    pub(super) fn text_of(
+        &self,
+        reader: &Reader,
+        version: &NodeVersionWithoutText,
+    ) -> Result<String, Error> {
+        let text = reader.versions().former_text(&self.id, &version.hash)?;
+        Ok(text.unwrap_or_else(|| LOST_TEXT.to_owned()))
     }
 }
 

@@ -200,7 +200,7 @@ fn doctor_names_what_is_wrong() {
         fail orphan_parent_id: 1 nodes reference a missing parent_id
         pass parent_cycles: every node stands below a root
         fail head_cursor: HEAD points at missing snapshot 555
-        fail dangling_diffs: 1 diff rows reference a missing snapshot
+        fail dangling_diffs: 1 diff rows reference a missing snapshot: 7
         pass schema_version: N/N migrations applied
         pass schema_objects: every table, index, trigger and view is ours
         warn stale_compile_root: 1/1 compile roots no longer exist: [/no/such/folder]

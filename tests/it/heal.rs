@@ -9,6 +9,7 @@ mod altered_nodes;
 mod altered_roots;
 mod damaged_rows;
 mod damaged_schema;
+mod dangling_rows;
 
 use std::fs;
 use std::path::PathBuf;

@@ -9,10 +9,10 @@ use std::path::Path;
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    CHECKS, SCHEMA_OBJECTS, altered_keys, altered_marks, altered_states, broken_fields,
-    compute_state_fingerprint, count, file_paths, history_rows, invalid_utf8_texts, lost_files,
-    next_keys_single_rows, number_ranges, repair_snapshot, run, schema_objects, text_hashes,
-    typed_nodes,
+    CHECKS, SCHEMA_OBJECTS, altered_keys, altered_marks, altered_roots, altered_states,
+    broken_fields, compute_state_fingerprint, count, dangling_diffs, file_paths, history_rows,
+    invalid_utf8_texts, lost_files, lost_nodes, next_keys_single_rows, number_ranges,
+    repair_snapshot, run, schema_objects, text_hashes, typed_nodes,
 };
 use crate::model::clock::UnixMillis;
 use crate::model::heat;
@@ -51,8 +51,8 @@ const FIXES: &[(&str, RepairFn)] = &[
     ("stale_compile_root", |conn, _| altered_roots::repair(conn)),
     ("orphan_parent_id", |conn, _| quiet(adopt_orphans(conn))),
     ("parent_cycles", |conn, _| quiet(cut_cycles(conn))),
+    ("dangling_diffs", |conn, _| dangling_diffs::repair(conn)),
     ("head_cursor", |conn, _| quiet(repoint_head(conn))),
-    ("dangling_diffs", |conn, _| quiet(drop_diffs(conn))),
     ("foreign_keys", |conn, _| drop_dangling(conn)),
     // Before other repairs of the state, whose changes would be a part of the difference.
     ("fingerprint", |conn, _| altered_marks::restore(conn)),
@@ -88,9 +88,10 @@ fn adopt_state(conn: &Connection, now: UnixMillis) -> Result<Vec<String>, StoreE
          WHERE source_hash IS NOT NULL AND file IS NOT NULL AND parent IS NOT NULL
            AND file IS NOT (SELECT above.file FROM node AS above WHERE above.key = node.parent)";
     execute(conn, TAKE_OUT, "take a node out of another file")?;
+    let lost = lost_nodes::named(conn)?;
     text_hashes::forget_hashes(conn)?;
     rewrite_fingerprint(conn, repair_snapshot::MESSAGE, now)?;
-    Ok(vec![READ_AGAIN.to_owned()])
+    Ok(std::iter::once(READ_AGAIN.to_owned()).chain(lost).collect())
 }
 
 /// The outcome of each repair that was tried, by the name of its check.
@@ -227,11 +228,6 @@ fn repoint_head(conn: &Connection) -> Result<(), StoreError> {
         0 => execute(conn, DROP, "drop HEAD"),
         _ => execute(conn, REPOINT, "move HEAD"),
     }
-}
-
-fn drop_diffs(conn: &Connection) -> Result<(), StoreError> {
-    const DROP: &str = "DELETE FROM diff WHERE snapshot NOT IN (SELECT id FROM snapshot)";
-    execute(conn, DROP, "drop changes of no snapshot")
 }
 
 /// Clears dangling references to rows, or deletes their rows where the schema requires a value.
