@@ -62,7 +62,7 @@ pub(crate) use batch::{FacetEntries, FileNames, RequestReceipt, UnrelateOutcome,
 pub(crate) use database_path_check::check_path;
 use descriptor_shortage::{is_cause, with_cause};
 use error_advice::ExternalErrorCause::{Refusal, State};
-use error_advice::{advice, is_strange_value};
+use error_advice::{advice, is_dangling, is_strange_value};
 pub(crate) use heat_writer::{ColdNode, ColdNodesOffer, HeatIncrement, HeatWriter};
 pub(crate) use history_reader::{
     ChangePosition, HistoryChange, HistoryExtent, NodeVersionWithoutText,
@@ -397,6 +397,7 @@ impl StoreError {
             StoreError::Corrupt { .. } => true,
             StoreError::Sqlite { source, .. } => {
                 is_strange_value(source)
+                    || is_dangling(source)
                     || matches!(source.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
             }
             _ => false,

@@ -21,6 +21,10 @@ pub(super) fn advice(error: &rusqlite::Error) -> Option<(ExternalErrorCause, &'s
                       restore a backup with `remindb restore`";
         return Some((State, advice));
     }
+    if is_dangling(error) {
+        let advice = "a row refers to one that is gone: run `remindb doctor --fix`";
+        return Some((State, advice));
+    }
     if matches!(error, rusqlite::Error::QueryReturnedNoRows) {
         let advice = "a row that every memory has is missing: run `remindb doctor --fix`";
         return Some((State, advice));
@@ -85,6 +89,12 @@ pub(super) fn is_strange_value(error: &rusqlite::Error) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns whether a row refers to none, which only other programs do.
+pub(super) fn is_dangling(error: &rusqlite::Error) -> bool {
+    let found = error.sqlite_error().map(|it| it.extended_code);
+    found == Some(rusqlite::ffi::SQLITE_CONSTRAINT_FOREIGNKEY)
 }
 
 /// Returns whether a file was shorter than its index says.

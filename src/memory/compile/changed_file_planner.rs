@@ -82,9 +82,6 @@ pub(super) fn make_plan(
     plan.skipped = skipped;
     plan.passed_over = walk.passed_over;
     compare(&mut plan, &scope, (rows, nested), walk.found, &walk.unseen, recheck);
-    if !plan.vanished.is_empty() || roots.iter().all(|it| it.path != scope.root_text) {
-        refuse_altered(writer, &plan, &scope)?;
-    }
     plan.scope = scope;
     plan.exported = exported;
     plan.workspace = workspace;
@@ -93,13 +90,12 @@ pub(super) fn make_plan(
 
 /// Refuses to remove the files of a root whose path was altered, and to add them again under the
 /// path that it had.
-fn refuse_altered(
-    writer: &Writer,
-    plan: &CompilePlan,
-    scope: &CompileScope,
-) -> Result<(), CompileError> {
+pub(super) fn refuse_altered(writer: &Writer, plan: &CompilePlan) -> Result<(), CompileError> {
+    if plan.vanished.is_empty() && plan.n_new == 0 {
+        return Ok(());
+    }
     let is_of_root = |it: &AlteredRoot| {
-        it.compiled == scope.root_text || plan.vanished.iter().any(|row| row.root == RootId(it.id))
+        it.compiled == plan.root || plan.vanished.iter().any(|row| row.root == RootId(it.id))
     };
     let is_meant = |it: &AlteredRoot| !it.is_named && is_of_root(it);
     match writer.altered_roots()?.into_iter().find(is_meant) {

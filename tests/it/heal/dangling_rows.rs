@@ -56,9 +56,8 @@ fn restorable(folder: &Folder) -> Vec<i64> {
         match ran.code {
             Some(0) => restorable.push(snapshot),
             _ => {
-                let is_plain = ran.stderr.contains("cannot be restored")
-                    || ran.stderr.contains("no snapshot")
-                    || ran.stderr.contains("run `remindb doctor`");
+                let words = ["cannot be restored", "no snapshot", "run `remindb doctor"];
+                let is_plain = words.iter().any(|it| ran.stderr.contains(it));
                 assert!(is_plain, "{snapshot}: {}", ran.stderr);
             }
         }
@@ -72,6 +71,7 @@ fn a_lost_row_of_a_snapshot_costs_no_other_snapshot() {
         let (folder, id) = memory_of_a_text();
         tamper(&folder, &format!("DELETE FROM snapshot WHERE id = {snapshot}"));
         read_history(&folder, &id);
+        restorable(&folder);
         let found = folder.run(["doctor", "--db", "m.db"]);
         let named = format!("reference a missing snapshot: {snapshot}\n");
         assert!(found.stdout.contains(&named), "{}", found.stdout);
@@ -119,4 +119,19 @@ fn a_node_that_no_change_removed_is_named_by_its_last_label() {
     assert!(history.contains("old: Deploy at 3 by hand."), "{history}");
     // What was before it was written can be restored.
     assert_eq!(restorable(&folder)[..2], [1, 2]);
+}
+
+#[test]
+fn a_rollback_names_the_doctor_where_rows_refer_to_nothing() {
+    let (folder, id) = memory_of_a_text();
+    tamper(&folder, "DELETE FROM file");
+    read_history(&folder, &id);
+    assert_eq!(restorable(&folder), [2, 3, 4, 5], "they have no other files");
+    let ran = folder.run(["rollback", "1", "--db", "m.db"]);
+    let advice = "a row refers to one that is gone: run `remindb doctor --fix`";
+    assert!(ran.stderr.contains(advice), "{}", ran.stderr);
+    folder.ok(["doctor", "--fix", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
 }
