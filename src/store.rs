@@ -5,7 +5,6 @@
 //! the memory goes through [`Writer::write`]: one `BEGIN IMMEDIATE`, at most one snapshot, all or
 //! nothing.
 
-pub(crate) mod altered_roots;
 mod auxiliary_connection;
 mod batch;
 pub(crate) mod busy_handler;

@@ -6,7 +6,6 @@
 
 mod altered_keys;
 mod altered_marks;
-mod altered_roots;
 mod altered_states;
 mod broken_fields;
 mod dangling_diffs;
@@ -39,8 +38,10 @@ use serde_json::{Value, json};
 use crate::model::database_state_fingerprint::{self, NodeState};
 use crate::model::identity::ContentHash;
 use crate::store::node_columns::SqlTemplate;
-use crate::store::record::{NodeRecord, read_state};
-use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, links, schema};
+use crate::store::record::{NodeRecord, Root, read_state};
+use crate::store::{
+    ErrorContext, PreparedStatements, StoreError, connection, links, schema, source_files,
+};
 use crate::text::terminal_safe_json::pretty_json_text;
 
 /// The outcome of a check, best first.
@@ -124,7 +125,7 @@ const CHECKS: &[(&str, CheckFn)] = &[
     ("dangling_diffs", dangling_diffs::examine),
     ("schema_version", schema_version),
     (SCHEMA_OBJECTS, schema_objects::examine),
-    ("stale_compile_root", altered_roots::examine),
+    ("stale_compile_root", stale_roots),
     ("integrity_check", integrity),
     ("foreign_keys", foreign_keys),
     ("text_encoding", invalid_utf8_texts::examine),
@@ -307,6 +308,24 @@ fn schema_version(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), 
     let known = schema::newest();
     let bad = format!("missing: {} of {known} migrations", known - found);
     Ok(verdict(found == known, format!("{found}/{known} migrations applied"), bad))
+}
+
+fn stale_roots(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    let roots = source_files::roots(conn)?;
+    // A root with a redacted path cannot be looked up; the path of one elsewhere is its name.
+    let is_gone = |root: &&Root| {
+        let path = Path::new(&root.path);
+        path.is_absolute() && !root.path.contains("«redacted:") && !path.is_dir()
+    };
+    let gone: Vec<&str> = roots.iter().filter(is_gone).map(|it| it.path.as_str()).collect();
+    Ok(match gone.len() {
+        0 => (CheckStatus::Pass, format!("{} compile roots present", roots.len())),
+        n => {
+            let what =
+                format!("{n}/{} compile roots no longer exist: [{}]", roots.len(), gone.join(" "));
+            (CheckStatus::Warn, what)
+        }
+    })
 }
 
 fn integrity(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {

@@ -7,12 +7,11 @@ use super::{PreparedStatements, StoreError};
 use crate::model::identity::ContentHash;
 
 /// Returns every compiled folder that has files, by path. Other roots keep their rows, since the
-/// history and the fingerprint name a root by its number. Roots are few, and no index is asked for
-/// them: an altered one would hide a root, and its files would be added twice.
+/// history and the fingerprint name a root by its number.
 pub(crate) fn roots(conn: &Connection) -> Result<Vec<Root>, StoreError> {
     const ROOTS: &str = "
         SELECT id, path
-          FROM root NOT INDEXED
+          FROM root
          WHERE EXISTS (SELECT 1 FROM file WHERE file.root = root.id AND NOT file.gone)
          ORDER BY path";
     conn.rows(
@@ -35,7 +34,7 @@ pub(super) fn files(conn: &Connection, root: RootId) -> Result<Vec<FileRow>, Sto
 
 /// Returns the files of the root at a path, present or gone.
 pub(super) fn files_at(conn: &Connection, root: &str) -> Result<Vec<FileRow>, StoreError> {
-    const FIND: &str = "SELECT id FROM root NOT INDEXED WHERE path = ?1";
+    const FIND: &str = "SELECT id FROM root WHERE path = ?1";
     let found = conn.find(FIND, [root], |row| row.get(0), "find a root")?;
     found.map_or(Ok(Vec::new()), |id| files(conn, RootId(id)))
 }
@@ -48,7 +47,7 @@ pub(super) fn file_at(
 ) -> Result<Option<FileRow>, StoreError> {
     const FILE: &str = "
         SELECT file.id, root, file.path, size, mtime, content_hash, error, gone
-          FROM root NOT INDEXED
+          FROM root
           JOIN file ON file.root = root.id
          WHERE root.path = ?1 AND file.path = ?2";
     conn.find(FILE, [root, path], FileRow::read, "read a file's row")

@@ -9,7 +9,6 @@ use rusqlite::{Connection, Transaction};
 
 #[cfg(feature = "shared")]
 use super::SharedError;
-use super::altered_roots::{AlteredRoot, altered_roots};
 use super::batch::{merge_many, merge_on};
 use super::checkpoint::{LONG_PAGES, LONG_PAGES_OF_HASTE};
 use super::commit_outcome::commit;
@@ -113,11 +112,6 @@ impl Writer {
     /// Returns every compiled folder, by path.
     pub(crate) fn roots(&self) -> Result<Vec<Root>, StoreError> {
         self.read(source_files::roots)
-    }
-
-    /// Returns the roots with another path than the snapshots of their compiles.
-    pub(crate) fn altered_roots(&self) -> Result<Vec<AlteredRoot>, StoreError> {
-        self.read(altered_roots)
     }
 
     /// Returns the files of a root, by path.

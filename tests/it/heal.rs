@@ -6,7 +6,6 @@
 mod altered_history;
 mod altered_keys;
 mod altered_nodes;
-mod altered_roots;
 mod damaged_rows;
 mod damaged_schema;
 mod dangling_rows;

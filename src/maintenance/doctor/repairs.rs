@@ -9,10 +9,10 @@ use std::path::Path;
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    CHECKS, SCHEMA_OBJECTS, altered_keys, altered_marks, altered_roots, altered_states,
-    broken_fields, compute_state_fingerprint, count, dangling_diffs, file_paths, history_rows,
-    invalid_utf8_texts, lost_files, lost_nodes, next_keys_single_rows, number_ranges,
-    repair_snapshot, run, schema_objects, text_hashes, typed_nodes,
+    CHECKS, SCHEMA_OBJECTS, altered_keys, altered_marks, altered_states, broken_fields,
+    compute_state_fingerprint, count, dangling_diffs, file_paths, history_rows, invalid_utf8_texts,
+    lost_files, lost_nodes, next_keys_single_rows, number_ranges, repair_snapshot, run,
+    schema_objects, text_hashes, typed_nodes,
 };
 use crate::model::clock::UnixMillis;
 use crate::model::heat;
@@ -48,7 +48,6 @@ const FIXES: &[(&str, RepairFn)] = &[
     // Rows that break the constraints of the table fail the integrity check as well.
     ("custom_views", |conn, _| quiet(typed_nodes::drop_broken_views(conn))),
     ("integrity_check", |conn, _| quiet(rebuild_indexes(conn))),
-    ("stale_compile_root", |conn, _| altered_roots::repair(conn)),
     ("orphan_parent_id", |conn, _| quiet(adopt_orphans(conn))),
     ("parent_cycles", |conn, _| quiet(cut_cycles(conn))),
     ("dangling_diffs", |conn, _| dangling_diffs::repair(conn)),

@@ -27,14 +27,8 @@ use crate::model::identity::ContentHash;
 use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, damaged_wal, links};
 
 /// Checks whose repairs have notes on what was lost or changed.
-const NOTED: [&str; 6] = [
-    "stale_compile_root",
-    "foreign_keys",
-    "content_hashes",
-    "fingerprint",
-    "fields",
-    "history_rows",
-];
+const NOTED: [&str; 5] =
+    ["foreign_keys", "content_hashes", "fingerprint", "fields", "history_rows"];
 
 /// Rounds of repairs; one can uncover a fault that another one repairs.
 const ROUNDS_MAX: usize = 3;

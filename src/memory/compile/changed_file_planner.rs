@@ -12,8 +12,7 @@ use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
 use crate::ingest::scan::{self, CodeFiles, GitignoreMode, IgnoreRules, ScannedFile, SkippedPath};
 use crate::settings::root_settings::RootSettings;
-use crate::store::altered_roots::AlteredRoot;
-use crate::store::{FileRow, Root, RootId, StoreError, Writer};
+use crate::store::{FileRow, Root, Writer};
 
 /// Compares the folder with the rows of its files. With `watch`, a missing folder is an error, and
 /// files that failed are read again only after a change.
@@ -86,25 +85,6 @@ pub(super) fn make_plan(
     plan.exported = exported;
     plan.workspace = workspace;
     Ok(plan)
-}
-
-/// Refuses to remove the files of a root whose path was altered, and to add them again under the
-/// path that it had.
-pub(super) fn refuse_altered(writer: &Writer, plan: &CompilePlan) -> Result<(), CompileError> {
-    if plan.vanished.is_empty() && plan.n_new == 0 {
-        return Ok(());
-    }
-    let is_of_root = |it: &AlteredRoot| {
-        it.compiled == plan.root || plan.vanished.iter().any(|row| row.root == RootId(it.id))
-    };
-    let is_meant = |it: &AlteredRoot| !it.is_named && is_of_root(it);
-    match writer.altered_roots()?.into_iter().find(is_meant) {
-        None => Ok(()),
-        Some(AlteredRoot { path, compiled, .. }) => {
-            let what = format!("the root `{path}` was compiled as `{compiled}`");
-            Err(CompileError::Store(StoreError::Corrupt { what }))
-        }
-    }
 }
 
 /// Reads the rules of a root, as its settings want them.

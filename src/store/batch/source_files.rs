@@ -21,8 +21,9 @@ impl Batch<'_> {
         const ADD: &str = "
             INSERT INTO root (id, path)
             SELECT (SELECT ?2 WHERE NOT EXISTS (SELECT 1 FROM root WHERE id = ?2)), ?1
-            WHERE NOT EXISTS (SELECT 1 FROM root NOT INDEXED WHERE path = ?1)";
-        const FIND: &str = "SELECT id FROM root NOT INDEXED WHERE path = ?1";
+            WHERE true
+            ON CONFLICT (path) DO NOTHING";
+        const FIND: &str = "SELECT id FROM root WHERE path = ?1";
         self.tx.run(ADD, params![path, number], "note a root")?;
         #[cfg(feature = "shared")]
         if let Some(name) = self.root_name.as_ref().filter(|_| path == self.compile_root) {
