@@ -26,7 +26,7 @@ mod knowledge_commands;
 mod listen_options;
 mod logging;
 mod memories;
-mod memory_place;
+mod memory_file_location;
 mod private_temporary_folder;
 mod progress;
 mod redact;
@@ -261,7 +261,7 @@ fn open_memory(
     let settings = user_settings::memory_settings()?;
     let live = LiveRootSettings::without_folder(options(false, false)?)?;
     let knowledge = user_settings::knowledge_settings(None)?;
-    let db = memory_place::known_database(named, context)?;
+    let db = memory_file_location::known_database(named, context)?;
     let providers = configured_providers::providers(context)?;
     let memory = Memory::open_at(&db, IfMissing::Refuse, context.clock.clone())?;
     let memory = memory.with_workspace(live).with_memory_settings(settings);

@@ -55,17 +55,17 @@
 //! `memory/compile/changed_file_planner` → `ingest/scan` → `memory/compile/read_and_parse` →
 //! `memory/compile/redaction` → `ingest/redact` → `ingest/parse` → `store/writer` →
 //! `memory/compile/apply_slice` → `model/identity/alignment` →
-//! `memory/compile/agent_edit_alignment` → `store/batch/inserts` → `store/links`.
+//! `memory/compile/agent_edit_alignment` → `store/batch/node_inserts` → `store/links`.
 //!
-//! `MemorySearch` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
-//! → `surface/tools/read_tools` → `memory` → `query/query_dispatch` → `query/search` →
-//! `query/query_parser` → `query/ranked_hits` → `query/candidates` → `store/reader/fts_hits` →
-//! `query/render` → `mcp/content`.
+//! `MemorySearch` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` →
+//! `mcp/queued_request` → `surface` → `surface/tools/read_tools` → `memory` →
+//! `query/query_dispatch` → `query/search` → `query/query_parser` → `query/ranked_hits` →
+//! `query/candidates` → `store/reader/fts_hits` → `query/render` → `mcp/content`.
 //!
-//! `MemoryWrite` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
-//! → `surface/tools/write_tools` → `memory/edits` → `memory/compile/redaction` → `ingest/redact` →
-//! `ingest/parse` → `store/writer` → `store/batch/agent_edits` → `store/batch/inserts` →
-//! `store/links` → `mcp/content`.
+//! `MemoryWrite` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/queued_request` →
+//! `surface` → `surface/tools/write_tools` → `memory/edits` → `memory/compile/redaction` →
+//! `ingest/redact` → `ingest/parse` → `store/writer` → `store/batch/agent_edits` →
+//! `store/batch/node_inserts` → `store/links` → `mcp/content`.
 //!
 //! # Where a change goes
 //!

@@ -3,7 +3,8 @@
 //! A [`Server`] is a registration: its name, tables of tools, resources and prompts, and a
 //! [`Handler`] that runs them. The engine knows no tool, no database and no transport. A transport
 //! owns one [`Connection`] for each client, passes it every frame in order, and does what the
-//! [`TransportAction`] says; the work of the handler is a [`Job`] that may run on any thread.
+//! [`TransportAction`] says; the work of the handler is a [`QueuedRequest`] that may run on any
+//! thread.
 //!
 //! *Legacy* versions open with `initialize`, and the era belongs to the connection. The *modern*
 //! version is in the `_meta` of every request, and the era belongs to the request. A handler gets
@@ -24,12 +25,12 @@ mod form_validation;
 pub(crate) mod in_flight;
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) mod input_schema;
-mod job;
 mod method;
 pub(crate) mod notices;
 mod outbox;
 mod pagination;
-mod rest_message_types;
+mod queued_request;
+mod rest_api_messages;
 mod server_requests;
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
@@ -58,14 +59,16 @@ pub(crate) use client_activity::{
 pub(crate) use connection::{Connection, TransportAction};
 #[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) use content::{ContentBlock, PromptMessage, Role, ToolReply};
-pub(crate) use definitions::{DynamicResource, Prompt, Resource, ResourceFormat, Tool, ToolEffect};
+pub(crate) use definitions::{
+    Prompt, Resource, ResourceFormat, RuntimeAddedResource, Tool, ToolEffect,
+};
 pub(crate) use input_schema::{ArgSpec, Args};
-pub(crate) use job::Job;
 pub(crate) use method::QUIET_TARGET;
-pub(crate) use notices::{LineWrittenCallback, Notice, NoticeWaker, OutgoingLine};
+pub(crate) use notices::{ClientLogNotice, LineWrittenCallback, NoticeWaker, OutgoingJsonRpcLine};
 pub(crate) use outbox::Outbox;
 pub(crate) use pagination::PAGE_ROWS_MAX;
-pub(crate) use rest_message_types::{RestReply, RestReplyBody, RestRequest};
+pub(crate) use queued_request::QueuedRequest;
+pub(crate) use rest_api_messages::{RestApiReply, RestApiReplyBody, RestApiRequest};
 pub(crate) use server_requests::{
     ClientCapabilities, ClientCapability, ElicitResult, ServerRequest, ServerRequestError,
 };
@@ -138,7 +141,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
 
     /// Returns the resources that there are now beside those of the table; a template of the table
     /// reads each.
-    fn more_resources(&self) -> Vec<DynamicResource> {
+    fn more_resources(&self) -> Vec<RuntimeAddedResource> {
         Vec::new()
     }
 
@@ -150,14 +153,14 @@ pub(crate) trait Handler: Send + Sync + 'static {
 
     /// Returns a notice for the client. Beside a tool's reply, it keeps to the budget of that
     /// reply.
-    fn notice(&self, _beside: Option<&ToolReply>) -> Option<Notice> {
+    fn notice(&self, _beside: Option<&ToolReply>) -> Option<ClientLogNotice> {
         None
     }
 
     /// Answers a request of the REST interface that a registration may have beside MCP; `None`
     /// where it has none.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only the HTTP server asks it"))]
-    fn plain(&self, _request: &RestRequest) -> Option<RestReply> {
+    fn plain(&self, _request: &RestApiRequest) -> Option<RestApiReply> {
         None
     }
 

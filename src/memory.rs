@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use crate::query::{Answer, Error};
 pub use read_only::ReadOnlyMemory;
-pub(crate) use read_only::{ClientOrLogNames, NoServerStatus, ServerFactKey, ServerStatus};
+pub(crate) use read_only::{ClientsOrSessionLogs, NoServerStatus, ServerFactKey, ServerStatus};
 pub(crate) use relate::RelateRequest;
 
 use crate::ingest::scan::DetailLevel;

@@ -50,7 +50,7 @@ pub(crate) use error::ProviderError;
 pub(crate) use provider::ProviderClient;
 pub(crate) use redacted_text::RedactedText;
 #[cfg(not(feature = "providers"))]
-pub(crate) use without_providers::DisabledProvider as ProviderClient;
+pub(crate) use without_providers::ProviderStub as ProviderClient;
 
 use crate::settings::config::ProviderSpec;
 

@@ -33,7 +33,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounde
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
-use crate::mcp::{Handler, Job, OutgoingLine, Server};
+use crate::mcp::{Handler, OutgoingJsonRpcLine, QueuedRequest, Server};
 use crate::model::clock::Clock;
 use thread_group::ThreadGroup;
 
@@ -63,7 +63,11 @@ fn join(thread: JoinHandle<()>) {
 }
 
 /// Runs a call; returns the line of its reply, or nothing when it was cancelled.
-fn work<S: Handler>(server: &Server<S>, clock: &Clock, job: Box<Job>) -> Option<OutgoingLine> {
+fn work<S: Handler>(
+    server: &Server<S>,
+    clock: &Clock,
+    job: Box<QueuedRequest>,
+) -> Option<OutgoingJsonRpcLine> {
     let (name, id, target) = (server.name_of(&job), job.id().logged().into_owned(), job.target());
     let stopwatch = clock.stopwatch();
     let line = server.run(*job);

@@ -8,7 +8,6 @@
 mod auxiliary_connection;
 mod batch;
 pub(crate) mod busy_handler;
-mod checked_schema;
 pub(crate) mod checkpoint;
 pub(crate) mod commit_outcome;
 mod committed_wal_pages;
@@ -43,11 +42,12 @@ pub(crate) mod replica_write_guard;
 pub(crate) mod replication;
 mod replication_error;
 pub(crate) mod schema;
+mod schema_check_cache;
 pub(crate) mod source_files;
 mod vector_writer;
 mod work_leases;
-pub(crate) mod write_transaction;
-mod write_wait_announcement;
+pub(crate) mod write_lock_and_holder;
+mod write_lock_waiter_signal;
 mod writer;
 
 use std::fmt;
@@ -66,11 +66,13 @@ pub(crate) use heat_writer::{ColdNode, ColdNodesOffer, HeatIncrement, HeatWriter
 pub(crate) use history_reader::{
     ChangePosition, HistoryChange, HistoryExtent, NodeVersionWithoutText,
 };
-pub(crate) use node_columns::{AttributeValue, AttributeValues, FIELDS, KEY_PATH, LANG, LEVEL};
+pub(crate) use node_columns::{
+    FIELDS, KEY_PATH, LANG, LEVEL, OptionalColumnValue, OptionalColumnValues,
+};
 pub(crate) use reader_pool::{ReaderPool, read_marked};
 pub(crate) use record::{
-    ComparedNode, FileId, FileRow, ForgottenNodeTombstone, NodeData, NodePlace, NodeRecord,
-    NodeRowId, Root, RootId,
+    FileId, FileRow, ForgottenNodeTombstone, NearDuplicateCandidate, NodeData, NodePlace,
+    NodeRecord, NodeRowId, Root, RootId,
 };
 pub(crate) use vector_writer::VectorWriter;
 pub(crate) use work_leases::{
@@ -78,7 +80,7 @@ pub(crate) use work_leases::{
 };
 pub(crate) use writer::{CommitReport, Writer};
 pub(crate) use {checkpoint::WriteAheadLog, prepared_statements::PreparedStatements};
-pub use {replication_error::SharedError, write_transaction::LockHolder};
+pub use {replication_error::SharedError, write_lock_and_holder::LockHolder};
 
 /// Returns the single value of a statement, which each connection prepares once.
 fn one<T: FromSql>(conn: &Connection, sql: &'static str) -> rusqlite::Result<T> {

@@ -26,9 +26,9 @@ use serde_json::{Map, Value, json};
 use crate::ingest::redact::Redactor;
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    Args, CallContext, ClientNonRequestEvent, ClientRequestEvent, CompletionRequest,
-    DynamicResource, Handler, HandlerError, Notice, PromptMessage, RestReply, RestRequest,
-    ServerInfo, Tool, ToolCallRecord, ToolReply,
+    Args, CallContext, ClientLogNotice, ClientNonRequestEvent, ClientRequestEvent,
+    CompletionRequest, Handler, HandlerError, PromptMessage, RestApiReply, RestApiRequest,
+    RuntimeAddedResource, ServerInfo, Tool, ToolCallRecord, ToolReply,
 };
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
@@ -45,8 +45,8 @@ use tools::replaced_secrets::{tell, tell_in_document};
 pub(crate) fn answer_rest(
     memory: &Memory,
     view: &ReadOnlyMemory,
-    request: &RestRequest,
-) -> RestReply {
+    request: &RestApiRequest,
+) -> RestApiReply {
     let settings = memory.knowledge_settings();
     rest_api::answer(&RestContext { view, memory: Some(memory), settings }, request)
 }
@@ -180,7 +180,7 @@ impl Handler for MemoryHandler {
         prompts::messages(*get, args)
     }
 
-    fn more_resources(&self) -> Vec<DynamicResource> {
+    fn more_resources(&self) -> Vec<RuntimeAddedResource> {
         resources::custom_views(&self.view)
     }
 
@@ -188,11 +188,11 @@ impl Handler for MemoryHandler {
         resources::complete_variable(&self.view, asked)
     }
 
-    fn notice(&self, beside: Option<&ToolReply>) -> Option<Notice> {
+    fn notice(&self, beside: Option<&ToolReply>) -> Option<ClientLogNotice> {
         cold_notifications::notice(&self.memory, beside)
     }
 
-    fn plain(&self, request: &RestRequest) -> Option<RestReply> {
+    fn plain(&self, request: &RestApiRequest) -> Option<RestApiReply> {
         Some(answer_rest(&self.memory, &self.view, request))
     }
 

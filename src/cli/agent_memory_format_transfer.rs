@@ -10,7 +10,7 @@ use crate::ingest::scan;
 use crate::maintenance::transfer::{AtomicFolder, IfExists, TransferError};
 use crate::memory::dry_run::WriteOrDryRun;
 use crate::memory::typed::{
-    ARCHIVE, ExportedFile, FILES, INDEX, LineDefaults, MemoryExportLayout, MemoryImportReport,
+    ARCHIVE, FILES, INDEX, LineDefaults, MemoryExportLayout, MemoryImportReport, PlannedExportFile,
     read_lines,
 };
 use crate::store::reader::Reader;
@@ -111,10 +111,10 @@ fn write(
     let export = MemoryExportLayout::plan(reader)?;
     let n_memories = export.n_memories();
     let mut n_done = 0;
-    for ExportedFile { path, memories } in &export.files {
+    for PlannedExportFile { path, memories } in &export.files {
         draft.write(path, |file| {
             for some in memories.chunks(STEP_MEMORIES) {
-                let lines = ExportedFile::lines(reader, some)?;
+                let lines = PlannedExportFile::lines(reader, some)?;
                 file.write_all(lines.as_bytes()).map_err(output)?;
                 n_done += some.len();
                 progress.note(n_done as u64, n_memories as u64);

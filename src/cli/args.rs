@@ -1,6 +1,5 @@
 //! Command lines as values: parsed and checked here, run elsewhere.
 
-mod browser_view_parser;
 mod client_and_scope;
 mod command;
 mod command_parsers;
@@ -8,9 +7,10 @@ mod knowledge_args;
 mod knowledge_parser;
 mod memory_parsers;
 mod setup_hook_parsers;
-mod space_parser;
+mod space_command_parser;
 mod tool_parser;
 mod value_parsers;
+mod view_command_parser;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -50,7 +50,7 @@ pub(crate) struct CommandSpec {
 pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("compile", include_str!("help/compile.txt"), command_parsers::compile),
     CommandSpec::new("serve", include_str!("help/serve.txt"), command_parsers::serve),
-    CommandSpec::new("view", include_str!("help/view.txt"), browser_view_parser::view),
+    CommandSpec::new("view", include_str!("help/view.txt"), view_command_parser::view),
     CommandSpec::new("inspect", include_str!("help/inspect.txt"), command_parsers::inspect),
     CommandSpec::new("search", include_str!("help/search.txt"), command_parsers::search),
     CommandSpec::new("tree", include_str!("help/tree.txt"), |parser, db| {
@@ -138,7 +138,7 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("export", include_str!("help/export.txt"), command_parsers::export),
     CommandSpec::new("import", include_str!("help/import.txt"), command_parsers::import),
     CommandSpec::new("salvage", include_str!("help/salvage.txt"), command_parsers::salvage),
-    CommandSpec::new("space", include_str!("help/space.txt"), space_parser::space),
+    CommandSpec::new("space", include_str!("help/space.txt"), space_command_parser::space),
     CommandSpec::new("setup", include_str!("help/setup.txt"), setup_hook_parsers::setup),
     CommandSpec::new("hook", include_str!("help/hook.txt"), setup_hook_parsers::hook),
     CommandSpec::new(

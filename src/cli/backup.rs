@@ -1,7 +1,7 @@
 //! `remindb backup`: makes a verified copy of a memory that may be in use.
 
 use super::args::BackupArgs;
-use super::memory_place::known_database;
+use super::memory_file_location::known_database;
 use super::progress::ProgressLine;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock};
 use crate::maintenance::transfer::{self, BackupReport, IfExists};

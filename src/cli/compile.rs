@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::args::CompileArgs;
-use super::memory_place::database_of_notes;
+use super::memory_file_location::database_of_notes;
 use super::progress::ProgressLine;
 use super::shared_space_flags::OpenSpace;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, absolute, n_threads, options};

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::args::DoctorArgs;
 use super::color::{PaintedText, TextRole};
 use super::configured_providers::providers;
-use super::memory_place::known_database;
+use super::memory_file_location::known_database;
 use super::progress::ProgressLine;
 use super::shared_space_flags::tell_unpublished;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock};

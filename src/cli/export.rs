@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::BufWriter;
 
 use super::args::{ExportArgs, ExportDestination};
-use super::memory_place::known_database;
+use super::memory_file_location::known_database;
 use super::progress::ProgressLine;
 use super::{
     CommandError, CommandOutcome, CommandStreamsAndClock, agent_memory_format_transfer,

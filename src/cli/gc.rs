@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::args::GcArgs;
-use super::memory_place::known_database;
+use super::memory_file_location::known_database;
 use super::safety_backup::{BackupChoice, SafetyBackup};
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock};
 use crate::maintenance::gc::{GcMode, GcReport, KeepRule};

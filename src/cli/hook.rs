@@ -23,11 +23,11 @@ use log_file::HookLog;
 use session_state::StateFolder;
 
 use super::args::{HookArgs, HookEvent};
-use super::memory_place::{MemoryLookupFolders, MemoryPlace};
+use super::memory_file_location::{MemoryFileLocation, MemoryLookupFolders};
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, options, user_folder};
 use crate::memory::briefing::{self, BriefingRequest};
 use crate::model::clock::UnixMillis;
-use crate::query::{self, PromptQuery};
+use crate::query::{self, PromptHitsRequest};
 use crate::settings::root_settings::OperatorOptions;
 use crate::store::reader::Reader;
 
@@ -138,7 +138,7 @@ impl HookCall {
         let mut given = session.given.clone();
         given.extend(session.note.clone());
         let budget = self.budget(PROMPT_TOKENS) - reply::FRAME_TOKENS;
-        let asked = PromptQuery { prompt: &prompt, given: &given, budget, now };
+        let asked = PromptHitsRequest { prompt: &prompt, given: &given, budget, now };
         let hits = reader.at_one_state(|it| query::prompt_hits(it, &asked));
         let Some(hits) = hits.map_err(|it| it.to_string())? else { return Ok(String::new()) };
         session.give(hits.ids);
@@ -156,7 +156,7 @@ impl HookCall {
 fn memory_place(args: &HookArgs, input: &HookInput) -> Result<Option<PathBuf>, String> {
     let folder = input.folder().map(PathBuf::from).or_else(|| std::env::current_dir().ok());
     let around = folder.map(MemoryLookupFolders::around);
-    if let Some(named) = MemoryPlace::named(args.db.clone()) {
+    if let Some(named) = MemoryFileLocation::named(args.db.clone()) {
         // A path of a project's settings is not relative to where a client starts its hooks.
         let of_project = || around.map(|it| it.folder_of(&named.path));
         let found = Some(named.path.clone()).filter(|it| it.exists()).or_else(of_project);

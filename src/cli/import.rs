@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, stdin};
 use std::path::Path;
 
 use super::args::{ImportArgs, ImportSource};
-use super::memory_place::database_to_make;
+use super::memory_file_location::database_to_make;
 use super::progress::ProgressLine;
 use super::{
     CommandError, CommandOutcome, CommandStreamsAndClock, HAS_DESKTOP,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::args::InspectArgs;
 use super::color::{PaintedText, TextRole};
-use super::memory_place::known_database;
+use super::memory_file_location::known_database;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, options};
 use crate::ingest::scan::SkippedPath;
 use crate::model::clock::UnixMillis;

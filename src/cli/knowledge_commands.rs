@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::args::{KnowledgeArgs, KnowledgeCommand, KnowledgeTextSource};
-use super::memory_place::{database_to_make, known_database, place_to_make};
+use super::memory_file_location::{database_to_make, known_database, place_to_make};
 use super::{
     CommandError, CommandOutcome, CommandStreamsAndClock, typed_memory_output, user_settings,
 };

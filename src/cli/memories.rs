@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::args::MemoriesArgs;
 use super::color::{PaintedText, TextRole};
-use super::memory_place::known_database;
+use super::memory_file_location::known_database;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, typed_memory_output};
 use crate::memory::typed::{MemoryError, MemoryPage, QueryRequest, list_memories};
 use crate::model::kind_specs::STATUSES;

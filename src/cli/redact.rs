@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::args::RedactArgs;
-use super::memory_place::known_database;
+use super::memory_file_location::known_database;
 use super::safety_backup::{BackupChoice, SafetyBackup};
 use super::shared_space_flags::tell_unpublished;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, absolute, options};

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::args::RememberArgs;
 use super::color::TextRole;
-use super::memory_place::database_to_make;
+use super::memory_file_location::database_to_make;
 use super::tool_advice_rewording::flag_of;
 use super::{
     CommandError, CommandOutcome, CommandStreamsAndClock, knowledge_commands, typed_memory_output,

@@ -1,7 +1,7 @@
 //! `remindb restore`: replaces the memory by a backup, and keeps the former file beside it.
 
 use super::args::RestoreArgs;
-use super::memory_place::database_to_make;
+use super::memory_file_location::database_to_make;
 use super::progress::ProgressLine;
 use super::safety_backup::prune;
 use super::shared_space_flags::tell_unpublished;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::args::{self, ColorWhen};
 use super::color::PlainOrAnsi;
-use super::memory_place::known_database;
+use super::memory_file_location::known_database;
 use super::tool_advice_rewording::with_commands;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, shared_space_flags};
 use crate::model::kind_specs::{IMPORTANCES, STATUSES};

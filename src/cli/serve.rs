@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::args::{ProjectOrUser, ServeArgs};
 use super::configured_providers::providers;
 use super::listen_options::{HttpOptions, PageLinks};
-use super::memory_place::{self, MemoryLookupFolders, OF_USER};
+use super::memory_file_location::{self, MemoryLookupFolders, OF_USER};
 use super::shared_space_flags::OpenSpace;
 use super::unique_process_name::process_name;
 use super::user_settings::{knowledge_settings, log_level, memory_settings};
@@ -25,11 +25,9 @@ use crate::server::background::rescan::{LiveRescanSettings, Rescanner};
 use crate::server::background::{
     checkpoint, consolidation, heat_tick, resource_notifications, session_history_writer, vectors,
 };
-use crate::server::client_sessions::recorder::SessionRecorder;
-use crate::server::client_sessions::{
-    EndedSessionRetention, LiveSessionRegistry, ProcessTransport,
-};
-use crate::server::jsonl_files::{SessionHistoryFiles, SessionLogs};
+use crate::server::client_sessions::session_event_recorder::SessionRecorder;
+use crate::server::client_sessions::{EndedSessionQueueing, LiveSessionRegistry, ProcessTransport};
+use crate::server::jsonl_files::{ClientHistoryFiles, SessionLogs};
 use crate::server::server_facts::ServerFactSource;
 use crate::server::{BackgroundTask, ShutdownSignals, StopSignal, stdio};
 use crate::settings::config::{self, LogSettings};
@@ -63,7 +61,7 @@ pub(super) fn run(
     let (memory, space) = open_memory(args, live, context)?;
     let holder = process_name();
     let retention =
-        if source.is_some() { EndedSessionRetention::Kept } else { EndedSessionRetention::Dropped };
+        if source.is_some() { EndedSessionQueueing::Kept } else { EndedSessionQueueing::Dropped };
     let seat = transport_info.as_ref().map_or_else(ProcessTransport::stdio, |it| {
         ProcessTransport::http(&listen_options::address(it))
     });
@@ -76,7 +74,7 @@ pub(super) fn run(
         move || hub.mark_changed(changed_resources::LOGS_URI)
     });
     let history =
-        source.as_deref().map_or_else(SessionHistoryFiles::disabled, SessionHistoryFiles::new);
+        source.as_deref().map_or_else(ClientHistoryFiles::disabled, ClientHistoryFiles::new);
     let server_state = ServerFactSource {
         clock: context.clock.clone(),
         rescan: rescan.as_ref().map(Rescanner::latest).unwrap_or_default(),
@@ -99,8 +97,7 @@ pub(super) fn run(
     };
     let server = Arc::new(server_of(handler, offer, hub, context.clock.clone()));
     let flush_interval = workspace.config.server.sessions.flush_interval;
-    let recording =
-        (retention == EndedSessionRetention::Kept).then_some((recorder, flush_interval));
+    let recording = (retention == EndedSessionQueueing::Kept).then_some((recorder, flush_interval));
     let background = background(&server, &holder, recording, rescan, space.as_ref())?;
     answer(&server, background, transport_info, is_open, context)?;
     // Receipts of the last lines are written, too.
@@ -144,9 +141,9 @@ fn place(
         if let (Some(ProjectOrUser::Project), Some(path)) = (args.scope, &mut named) {
             *path = MemoryLookupFolders::of_process()?.folder_of(path);
         }
-        return memory_place::database_to_make(named, args.scope, context);
+        return memory_file_location::database_to_make(named, args.scope, context);
     };
-    let place = memory_place::database_of_notes(args.db.clone(), source)?;
+    let place = memory_file_location::database_of_notes(args.db.clone(), source)?;
     place.tell(context);
     place.make_folder()?;
     Ok(place.path)

@@ -1,7 +1,7 @@
 //! The flag `--shared` of commands: a memory that many machines have.
 
 #[cfg(feature = "shared")]
-mod replica;
+mod replica_opening;
 #[cfg(feature = "shared")]
 mod root_names;
 #[cfg(feature = "shared")]
@@ -15,7 +15,7 @@ use super::CommandStreamsAndClock;
 use crate::memory::Memory;
 use crate::server::StopSignal;
 #[cfg(feature = "shared")]
-pub(super) use replica::{
+pub(super) use replica_opening::{
     OpenSpace, follow_to_read, join_new_file, keeper_of, remove_database, replica_at,
 };
 #[cfg(feature = "shared")]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::{SharedSpaceFlags, SpaceArgs, SpaceTask};
-use super::memory_place::known_database;
+use super::memory_file_location::known_database;
 use super::shared_space_flags::{
     OpenSpace, RootNames, join_new_file, keeper_of, remove_database, replica_at,
 };
@@ -56,7 +56,7 @@ fn join(
     args: &SpaceArgs,
     context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let db = super::memory_place::database_to_make(args.db.clone(), None, context)?;
+    let db = super::memory_file_location::database_to_make(args.db.clone(), None, context)?;
     let keeper = keeper_of(url)?;
     // Nothing is moved away for a space that is not there.
     keeper.head()?;

@@ -137,8 +137,8 @@ mod tests {
 
     #[test]
     fn a_message_is_one_write() {
-        struct WriteCount(usize);
-        impl Write for WriteCount {
+        struct WriteCallCounter(usize);
+        impl Write for WriteCallCounter {
             fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
                 self.0 += 1;
                 Ok(bytes.len())
@@ -149,7 +149,7 @@ mod tests {
             }
         }
         for end in [TerminalOrElsewhere::Terminal, TerminalOrElsewhere::Elsewhere] {
-            let mut count = WriteCount(0);
+            let mut count = WriteCallCounter(0);
             let address = "127.0.0.1";
             let mut stream = TextStream::new(&mut count, end);
             writeln!(stream, "listening on {address}:{}", 7474).unwrap();

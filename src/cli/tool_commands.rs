@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::args::{ArgumentFromStdin, ToolArgs};
 use super::color::{PaintedText, TextRole};
-use super::memory_place::{database_to_make, known_database};
+use super::memory_file_location::{database_to_make, known_database};
 use super::tool_advice_rewording::flag_of;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, typed_memory_output};
 use crate::mcp::input_schema::validate_args;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::args::BrowserViewArgs;
 use super::listen_options::{self, PageLinks};
-use super::memory_place::known_database;
+use super::memory_file_location::known_database;
 use super::serve::quiet_panics;
 use super::unique_process_name::process_name;
 use super::user_settings::log_level;
@@ -27,11 +27,9 @@ use crate::memory::ReadOnlyMemory;
 use crate::model::heat::LiveRates;
 use crate::server::background::rescan::SharedRescanStatus;
 use crate::server::background::resource_notifications;
-use crate::server::client_sessions::recorder::SessionRecorder;
-use crate::server::client_sessions::{
-    EndedSessionRetention, LiveSessionRegistry, ProcessTransport,
-};
-use crate::server::jsonl_files::{SessionHistoryFiles, SessionLogs};
+use crate::server::client_sessions::session_event_recorder::SessionRecorder;
+use crate::server::client_sessions::{EndedSessionQueueing, LiveSessionRegistry, ProcessTransport};
+use crate::server::jsonl_files::{ClientHistoryFiles, SessionLogs};
 use crate::server::server_facts::{ReplicaStatusFn, ServerFactSource};
 use crate::server::{BackgroundTask, ShutdownSignals, StopSignal, spawn};
 use crate::settings::config::{LogLevel, LogSettings};
@@ -90,10 +88,10 @@ fn observer(
     let registry = LiveSessionRegistry::new(
         ProcessTransport::http(listen),
         process_name(),
-        EndedSessionRetention::Dropped,
+        EndedSessionQueueing::Dropped,
     );
     let history =
-        folder.as_deref().map_or_else(SessionHistoryFiles::disabled, SessionHistoryFiles::new);
+        folder.as_deref().map_or_else(ClientHistoryFiles::disabled, ClientHistoryFiles::new);
     let logs = SessionLogs::new(folder.as_deref(), &logging.session_files);
     let state = ServerFactSource {
         clock: context.clock.clone(),
@@ -107,7 +105,7 @@ fn observer(
     let rates = LiveRates::default();
     rates.set(workspace.config.temperature.rates());
     let view = ReadOnlyMemory::open(path, context.clock.clone(), rates.watched(), Arc::new(state))?;
-    let (waker, history) = (NoticeWaker::default(), SessionHistoryFiles::disabled());
+    let (waker, history) = (NoticeWaker::default(), ClientHistoryFiles::disabled());
     let sessions = Arc::new(SessionRecorder { registry, waker, history, logs });
     let handler = ResourcesOnlyHandler { view, watch: ChangeWatch::default(), sessions, workspace };
     Ok(Server {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::args::{CustomViewArgs, CustomViewTask};
-use super::memory_place::known_database;
+use super::memory_file_location::known_database;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, open_memory};
 use crate::memory::typed::{CustomView, DefineViewOutcome, check_view_name, parse_conditions};
 use crate::store::reader::Reader;

@@ -1,6 +1,6 @@
 //! Ledgers of any content: read, counted and compacted without losing a good line.
 
-use crate::server::client_sessions::{LEDGER_LINE_BYTES_MAX, PastSessionsOfClient, each_line};
+use crate::server::client_sessions::{ClientSessionHistory, LEDGER_LINE_BYTES_MAX, each_line};
 
 /// Panics when `data` as a ledger violates an invariant.
 pub fn ledger(data: &[u8]) {
@@ -31,6 +31,6 @@ pub fn ledger(data: &[u8]) {
     assert_eq!(twice.past("h").map(|it| it.sessions), past.map(|it| it.sessions));
 }
 
-fn read(parts: &[&[u8]]) -> PastSessionsOfClient {
-    PastSessionsOfClient::read(parts.concat().as_slice()).expect("memory can be read")
+fn read(parts: &[&[u8]]) -> ClientSessionHistory {
+    ClientSessionHistory::read(parts.concat().as_slice()).expect("memory can be read")
 }

@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use serde_json::json;
 
 use super::scratch_folder::ScratchFolder;
-use crate::mcp::{RestReplyBody, RestRequest};
+use crate::mcp::{RestApiReplyBody, RestApiRequest};
 use crate::memory::Memory;
 use crate::memory::knowledge::RememberRequest;
 use crate::model::clock::{Clock, UnixMillis};
@@ -43,8 +43,8 @@ pub fn rest(data: &[u8]) {
         let (memory, _folder) = served_here.get_or_init(served);
         let reply = answer_rest(memory, &memory.read_only(), &request);
         let why = match &reply.body {
-            RestReplyBody::Document(document) => document["error"].as_str().unwrap_or_default(),
-            RestReplyBody::Events(_) => "events",
+            RestApiReplyBody::Document(document) => document["error"].as_str().unwrap_or_default(),
+            RestApiReplyBody::Events(_) => "events",
         };
         match reply.status {
             200..=299 => (),
@@ -55,9 +55,9 @@ pub fn rest(data: &[u8]) {
     });
 }
 
-fn request(line: &[u8], body: &[u8]) -> Option<RestRequest> {
+fn request(line: &[u8], body: &[u8]) -> Option<RestApiRequest> {
     let (method, target) = line.split_at(line.iter().position(|it| *it == b' ')?);
     let head = [method, b" /api/v1/", &target[1..], b" HTTP/1.1\r\nHost: localhost\r\n\r\n"];
     let request = plain_request(&RequestHead::parse(&head.concat()).ok()?)?;
-    Some(RestRequest { body: body.to_vec(), ..request })
+    Some(RestApiRequest { body: body.to_vec(), ..request })
 }

@@ -13,7 +13,7 @@
 //! Clean text costs one pass of one automaton over all triggers. No IO, no state.
 
 mod assignment;
-mod assignment_context;
+mod assignment_surroundings;
 mod assignment_verdict;
 mod custom_kinds;
 mod key_name;
@@ -143,7 +143,7 @@ impl Redactor {
         for pass in 0..PASSES_MAX {
             let parts = self.parts(&out);
             let mut found: Vec<SecretHit<'a>> = Vec::new();
-            for SpanBetweenMarkers { gap, sites, cells } in parts {
+            for SpanOutsideRedactionMarkers { gap, sites, cells } in parts {
                 let start = found.len();
                 self.find_in_gap(&out, &gap, &sites, &cells, &mut found);
                 if start < found.len() && pass + 1 == PASSES_MAX {
@@ -173,9 +173,9 @@ impl Redactor {
 
     /// Returns the stretches between the markers of `text`, with their tables. A table may have
     /// markers in it, so that its head and its rows are in different stretches.
-    fn parts(&self, text: &str) -> Vec<SpanBetweenMarkers> {
+    fn parts(&self, text: &str) -> Vec<SpanOutsideRedactionMarkers> {
         let mut heads: Vec<usize> = Vec::new();
-        let mut parts: Vec<SpanBetweenMarkers> = Vec::new();
+        let mut parts: Vec<SpanOutsideRedactionMarkers> = Vec::new();
         for gap in self.gaps(text) {
             let sites = PrefilterHits::in_text(&text[gap.clone()]);
             // Most texts have neither markers nor candidates.
@@ -183,7 +183,7 @@ impl Redactor {
                 return parts;
             }
             heads.extend(sites.heads.iter().map(|at| at + gap.start));
-            parts.push(SpanBetweenMarkers { gap, sites, cells: Vec::new() });
+            parts.push(SpanOutsideRedactionMarkers { gap, sites, cells: Vec::new() });
         }
         if !heads.is_empty() && self.enabled[ASSIGNMENT] {
             let mut cells = secret_columns::find(text, &heads);
@@ -352,7 +352,7 @@ fn next_marker(text: &str, from: usize) -> Option<usize> {
 const MARKER: &str = "«redacted:";
 
 /// A stretch of text without markers.
-struct SpanBetweenMarkers {
+struct SpanOutsideRedactionMarkers {
     gap: Range<usize>,
     sites: PrefilterHits,
     /// The secret cells of tables in it.

@@ -7,9 +7,9 @@
 
 mod file_compare_and_swap;
 mod ignore_rules;
-mod locked_files;
 mod open_nofollow;
 mod open_regular_file;
+mod own_open_database_files;
 mod passed_over;
 
 use std::borrow::Cow;
@@ -24,10 +24,10 @@ use crossbeam_channel::{Receiver, Sender};
 pub(crate) use file_compare_and_swap::{create_file, read_to_change, remove_file, replace_file};
 use ignore::{DirEntry, WalkBuilder};
 pub(crate) use ignore_rules::{CodeFiles, GitignoreMode, IgnoreRules};
-pub(crate) use locked_files::{FileIdentity, LockedFiles};
 pub(crate) use open_regular_file::{
     open_own, open_regular, read_regular, read_regular_text, stat_own,
 };
+pub(crate) use own_open_database_files::{FileIdentity, OwnOpenDatabaseFiles};
 pub(crate) use passed_over::{DetailLevel, document_kind};
 pub use passed_over::{PassedOver, PassedOverPath};
 

@@ -4,30 +4,30 @@
 //! only be compared with the text by a command in the form of an `INSERT`, which is why a copy of
 //! it in a temporary table gets that command.
 
-mod altered_keys;
-mod altered_marks;
-mod altered_states;
-mod broken_fields;
+mod altered_file_and_root_ids;
+mod altered_head_and_fingerprints;
+mod altered_labels_and_fields;
+mod broken_fields_repair;
 mod dangling_diffs;
-mod file_paths;
 mod history_rows;
 mod invalid_utf8_texts;
-mod lost_files;
+mod key_overflow_and_singletons;
+mod lost_file_row_recovery;
 mod lost_nodes;
-mod next_keys_single_rows;
 mod number_ranges;
-mod repair_snapshot;
+mod repair_history_recorder;
 mod repairs;
 mod schema_objects;
+mod source_file_paths;
 mod text_hashes;
 mod typed_nodes;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use altered_states::AlteredState;
+use altered_labels_and_fields::NodeAlteredSinceHead;
 
-pub(crate) use next_keys_single_rows::NUMBER_MAX;
+pub(crate) use key_overflow_and_singletons::NUMBER_MAX;
 pub(crate) use repairs::{
     READ_AGAIN, RepairOutcomes, last_resort, repair_failed, rewrite_fingerprint, unrepaired,
 };
@@ -129,10 +129,10 @@ const CHECKS: &[(&str, CheckFn)] = &[
     ("integrity_check", integrity),
     ("foreign_keys", foreign_keys),
     ("text_encoding", invalid_utf8_texts::examine),
-    ("single_rows", next_keys_single_rows::single_rows),
-    ("row_keys", next_keys_single_rows::keys),
+    ("single_rows", key_overflow_and_singletons::single_rows),
+    ("row_keys", key_overflow_and_singletons::keys),
     ("number_ranges", number_ranges::examine),
-    ("file_paths", file_paths::examine),
+    ("file_paths", source_file_paths::examine),
     ("node_rows", node_rows),
     ("history_rows", history_rows::examine),
     ("heat_rows", heat_rows),
@@ -348,7 +348,7 @@ fn foreign_keys(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), St
     )?;
     let mut bad =
         format!("{} rows refer to nothing, the first in `{}`", tables.len(), first(&tables));
-    if let Some(nodes) = lost_files::named(conn)? {
+    if let Some(nodes) = lost_file_row_recovery::named(conn)? {
         bad.push_str(&format!("; {nodes}"));
     }
     Ok(verdict(tables.is_empty(), "every reference has its row".to_owned(), bad))
@@ -426,8 +426,8 @@ fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(CheckStatus, String
     let computed = ContentHash(compute_state_fingerprint(conn)?);
     let head = head.unwrap_or_else(|| ContentHash(0).to_string());
     let mut bad = format!("the state is {computed}, kept was {kept}, HEAD says {head}");
-    let altered = altered_states::find(conn, computed.0)?;
-    let mut names: Vec<String> = altered.proven.iter().map(AlteredState::name).collect();
+    let altered = altered_labels_and_fields::find(conn, computed.0)?;
+    let mut names: Vec<String> = altered.proven.iter().map(NodeAlteredSinceHead::name).collect();
     names.extend(altered.contradicted);
     if !names.is_empty() {
         let n = names.len();

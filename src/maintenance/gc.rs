@@ -9,7 +9,7 @@ use std::time::Duration;
 use rusqlite::{Connection, Transaction, params};
 
 use crate::model::clock::UnixMillis;
-use crate::store::write_transaction::reader_name;
+use crate::store::write_lock_and_holder::reader_name;
 use crate::store::{ErrorContext, StoreError, Writer, busy_handler, checkpoint, source_files};
 
 /// Longest wait for readers, which keep the log from being emptied.

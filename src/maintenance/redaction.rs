@@ -32,7 +32,7 @@ use crate::store::commit_outcome::commit;
 use crate::store::file_identity_check::OpenedFiles;
 use crate::store::node_columns::ColumnRedaction;
 use crate::store::replica_write_guard::mark_unpublished;
-use crate::store::write_transaction::reader_name;
+use crate::store::write_lock_and_holder::reader_name;
 use crate::store::{
     ErrorContext, IfMissing, PreparedStatements, StoreError, checkpoint, connection, past_states,
 };

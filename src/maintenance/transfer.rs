@@ -7,11 +7,11 @@
 mod atomic_file;
 mod atomic_folder;
 mod backup;
-mod jsonl_export;
-mod jsonl_import;
+mod database_jsonl_export;
+mod database_jsonl_import;
+mod foreign_remind_reader;
 mod markdown_export;
 mod opencode_reader;
-mod remind_reader;
 mod restore;
 mod row_redaction;
 mod safety_backups;
@@ -26,11 +26,11 @@ use std::path::{Path, PathBuf};
 pub(crate) use atomic_file::{AtomicFile, IfExists, is_stream};
 pub(crate) use atomic_folder::AtomicFolder;
 pub(crate) use backup::{BackupReport, backup, backup_as_is, refuse_same};
-pub(crate) use jsonl_export::export;
-pub(crate) use jsonl_import::{ImportInput, ImportReport, import};
+pub(crate) use database_jsonl_export::export;
+pub(crate) use database_jsonl_import::{ImportInput, ImportReport, import};
+pub(crate) use foreign_remind_reader::{RemindRecord, RemindRecordLists};
 pub(crate) use markdown_export::{MarkdownExportReport, export_markdown};
 pub(crate) use opencode_reader::each_opencode_session;
-pub(crate) use remind_reader::{RemindRecord, RemindRecordLists};
 pub(crate) use restore::{RestoreReport, restore};
 pub(crate) use safety_backups::{
     DestructiveOperation, backup_before, drop_unfinished_backup, prune_backups,

@@ -8,14 +8,14 @@ use serde_json::{Map, Value};
 
 use super::call_context::RequestOptions;
 use super::in_flight::InFlight;
-use super::job::JobRequest;
+use super::queued_request::QueuedRequestTask;
 use super::server_requests::{InputResponses, PendingRequests, ServerRequestMode};
 use super::subscription::SubscriptionMailbox;
 use super::version::{RequestMeta, supported_versions, unknown_era_error};
 use super::{
     CallContext, ClientCapabilities, ClientInfo, ClientNonRequestEvent, ClientRequestEvent,
-    ClientRequestKind, Handler, Job, LIST_CACHE, Method, Outbox, OutgoingLine, READ_CACHE, Server,
-    Severity, Version,
+    ClientRequestKind, Handler, LIST_CACHE, Method, Outbox, OutgoingJsonRpcLine, QueuedRequest,
+    READ_CACHE, Server, Severity, Version,
 };
 use crate::mcp::rpc::{
     FrameResult, Message, Notification, Params, Request, RequestId, RpcError, result_line,
@@ -28,12 +28,12 @@ pub(crate) enum TransportAction {
     /// Send nothing.
     NoReply,
     /// Send this line.
-    Reply(OutgoingLine),
+    Reply(OutgoingJsonRpcLine),
     /// Send this line and keep the request open. Notifications follow until it is cancelled or the
     /// connection ends its subscriptions.
-    Listen(OutgoingLine),
+    Listen(OutgoingJsonRpcLine),
     /// Run this, on any thread, and send the resulting line.
-    Run(Box<Job>),
+    Run(Box<QueuedRequest>),
 }
 
 /// The state of the handshake in the legacy era.
@@ -109,7 +109,7 @@ impl Connection {
     }
 
     /// Returns a notice as a log message, for a legacy client that has set its level.
-    pub(crate) fn notice<S: Handler>(&self, server: &Server<S>) -> Option<OutgoingLine> {
+    pub(crate) fn notice<S: Handler>(&self, server: &Server<S>) -> Option<OutgoingJsonRpcLine> {
         let HandshakeState::Ready { level: Some(wanted), .. } = self.session else { return None };
         let notice = server.handler.notice(None)?;
         (wanted <= notice.level).then(|| notice.into_line())
@@ -123,14 +123,17 @@ impl Connection {
     }
 
     /// Returns the pending notifications: updates of resources, and notices.
-    pub(crate) fn pending_updates<S: Handler>(&self, server: &Server<S>) -> Vec<OutgoingLine> {
+    pub(crate) fn pending_updates<S: Handler>(
+        &self,
+        server: &Server<S>,
+    ) -> Vec<OutgoingJsonRpcLine> {
         let mut lines = self.subscriptions.pending_updates();
         lines.extend(self.notice(server));
         lines
     }
 
     /// Ends the open requests; returns their results.
-    pub(crate) fn end_subscriptions(&self) -> Vec<OutgoingLine> {
+    pub(crate) fn end_subscriptions(&self) -> Vec<OutgoingJsonRpcLine> {
         self.subscriptions.end_all()
     }
 
@@ -148,7 +151,7 @@ impl Connection {
                     Ok(step) => step,
                     Err(fault) => {
                         log::debug!("refused id={} code={}", id.logged(), fault.code);
-                        TransportAction::Reply(OutgoingLine::error(Some(&id), &fault))
+                        TransportAction::Reply(OutgoingJsonRpcLine::error(Some(&id), &fault))
                     }
                 }
             }
@@ -163,7 +166,10 @@ impl Connection {
             Ok(Message::Ignored) => TransportAction::NoReply,
             Err(refusal) => {
                 log::warn!("refused a line code={}", refusal.fault.code);
-                TransportAction::Reply(OutgoingLine::error(refusal.id.as_ref(), &refusal.fault))
+                TransportAction::Reply(OutgoingJsonRpcLine::error(
+                    refusal.id.as_ref(),
+                    &refusal.fault,
+                ))
             }
         }
     }
@@ -222,7 +228,7 @@ impl Connection {
             }
             Method::ListResources => (server.list(method, version, &params)?, Some(READ_CACHE)),
             Method::CallTool | Method::ReadResource | Method::GetPrompt | Method::Complete => {
-                let task = JobRequest::read(server, method, version, &mut params)?;
+                let task = QueuedRequestTask::read(server, method, version, &mut params)?;
                 let request_context = self.request_context(server, &task, meta, params)?;
                 return self.begin(id, task, (version, session), request_context, outbox);
             }
@@ -320,7 +326,7 @@ impl Connection {
     fn request_context<S: Handler>(
         &self,
         server: &Server<S>,
-        task: &JobRequest,
+        task: &QueuedRequestTask,
         meta: RequestMeta,
         mut params: Params,
     ) -> Result<RequestOptions, RpcError> {
@@ -341,21 +347,28 @@ impl Connection {
     fn begin(
         &self,
         id: RequestId,
-        task: JobRequest,
+        task: QueuedRequestTask,
         (version, session): (Version, Option<String>),
         request_context: RequestOptions,
         outbox: &Outbox,
     ) -> Result<TransportAction, RpcError> {
         let (ticket, cancelled) = self.in_flight.admit(&id).ok_or_else(in_use)?;
         let call = CallContext::new(cancelled, outbox.clone(), request_context);
-        Ok(TransportAction::Run(Box::new(Job { id, task, version, session, call, ticket })))
+        Ok(TransportAction::Run(Box::new(QueuedRequest {
+            id,
+            task,
+            version,
+            session,
+            call,
+            ticket,
+        })))
     }
 }
 
 /// Returns the answers in a request, with those of its earlier rounds.
 fn answers<S: Handler>(
     server: &Server<S>,
-    task: &JobRequest,
+    task: &QueuedRequestTask,
     params: &mut Params,
 ) -> Result<Map<String, Value>, RpcError> {
     let mut answers = match params.get("requestState") {

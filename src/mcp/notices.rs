@@ -1,8 +1,8 @@
 //! Notices to clients, outgoing lines with callbacks, and the waker of connections.
 //!
-//! A [`Notice`] comes from the handler. In the legacy era it is a log message of its own, to a
-//! client that wants its level; in the modern era it is attached to the next reply of a tool. The
-//! transport runs its [`LineWrittenCallback`] once the line has been written: a notice that is
+//! A [`ClientLogNotice`] comes from the handler. In the legacy era it is a log message of its own,
+//! to a client that wants its level; in the modern era it is attached to the next reply of a tool.
+//! The transport runs its [`LineWrittenCallback`] once the line has been written: a notice that is
 //! dropped on the way was never given.
 
 use std::fmt;
@@ -19,7 +19,7 @@ const MEMBER: &str = "notice";
 
 /// A message for the client that it did not request.
 #[derive(Debug)]
-pub(crate) struct Notice {
+pub(crate) struct ClientLogNotice {
     /// Its severity.
     pub(crate) level: Severity,
     /// The logger of a log message, and the key in a reply's `_meta`.
@@ -32,19 +32,19 @@ pub(crate) struct Notice {
     pub(crate) callback: LineWrittenCallback,
 }
 
-impl Notice {
+impl ClientLogNotice {
     /// Returns the notice as a log message.
-    pub(super) fn into_line(self) -> OutgoingLine {
-        let Notice { level, logger, data, callback, .. } = self;
+    pub(super) fn into_line(self) -> OutgoingJsonRpcLine {
+        let ClientLogNotice { level, logger, data, callback, .. } = self;
         let params = json!({"level": level.to_string(), "logger": logger, "data": data});
         let text = notification_line("notifications/message", &params);
-        OutgoingLine { text, callback: Some(callback), code: None }
+        OutgoingJsonRpcLine { text, callback: Some(callback), code: None }
     }
 
     /// Adds the notice to a tool's result. Its text becomes the last block, its data goes to
     /// `_meta` and to structured content.
     pub(super) fn attach_to(self, result: &mut Map<String, Value>) -> LineWrittenCallback {
-        let Notice { logger, data, text, callback, .. } = self;
+        let ClientLogNotice { logger, data, text, callback, .. } = self;
         if let Some(Value::Array(blocks)) = result.get_mut("content") {
             blocks.push(json!({"type": "text", "text": text}));
         }
@@ -80,7 +80,7 @@ impl fmt::Debug for LineWrittenCallback {
 
 /// A line for the client.
 #[derive(Debug)]
-pub(crate) struct OutgoingLine {
+pub(crate) struct OutgoingJsonRpcLine {
     pub(crate) text: String,
     pub(super) callback: Option<LineWrittenCallback>,
     /// The code of the error in the line, for transports with codes of their own.
@@ -88,10 +88,10 @@ pub(crate) struct OutgoingLine {
     pub(crate) code: Option<i32>,
 }
 
-impl OutgoingLine {
+impl OutgoingJsonRpcLine {
     /// Returns an error reply.
-    pub(crate) fn error(id: Option<&RequestId>, fault: &RpcError) -> OutgoingLine {
-        OutgoingLine { text: error_line(id, fault), callback: None, code: Some(fault.code) }
+    pub(crate) fn error(id: Option<&RequestId>, fault: &RpcError) -> OutgoingJsonRpcLine {
+        OutgoingJsonRpcLine { text: error_line(id, fault), callback: None, code: Some(fault.code) }
     }
 
     /// Confirms that the client has it.
@@ -102,9 +102,9 @@ impl OutgoingLine {
     }
 }
 
-impl From<String> for OutgoingLine {
-    fn from(text: String) -> OutgoingLine {
-        OutgoingLine { text, callback: None, code: None }
+impl From<String> for OutgoingJsonRpcLine {
+    fn from(text: String) -> OutgoingJsonRpcLine {
+        OutgoingJsonRpcLine { text, callback: None, code: None }
     }
 }
 

@@ -2,20 +2,20 @@
 
 use crossbeam_channel::Sender;
 
-use super::OutgoingLine;
+use super::OutgoingJsonRpcLine;
 
 /// The sending end of a connection's output queue.
 #[derive(Clone, Debug)]
-pub(crate) struct Outbox(Sender<OutgoingLine>);
+pub(crate) struct Outbox(Sender<OutgoingJsonRpcLine>);
 
 impl Outbox {
     /// Returns an outbox that feeds `lines`.
-    pub(crate) fn new(lines: Sender<OutgoingLine>) -> Outbox {
+    pub(crate) fn new(lines: Sender<OutgoingJsonRpcLine>) -> Outbox {
         Outbox(lines)
     }
 
     /// Queues a line, waiting while the queue is full.
-    pub(crate) fn send(&self, line: impl Into<OutgoingLine>) {
+    pub(crate) fn send(&self, line: impl Into<OutgoingJsonRpcLine>) {
         // Without a receiver the client is gone, and its transport knows.
         let _ = self.0.send(line.into());
     }

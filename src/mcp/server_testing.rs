@@ -7,10 +7,10 @@ use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use serde_json::{Value, json};
 
 use super::{
-    ArgSpec, Args, CallContext, ClientCapability, CompletionRef, CompletionRequest, ContentBlock,
-    ElicitResult, Handler, HandlerError, Notice, NoticeWaker, Prompt, PromptMessage, Resource,
-    ResourceFormat, Server, ServerInfo, ServerRequest, Severity, StateSigner, Tool, ToolEffect,
-    ToolReply,
+    ArgSpec, Args, CallContext, ClientCapability, ClientLogNotice, CompletionRef,
+    CompletionRequest, ContentBlock, ElicitResult, Handler, HandlerError, NoticeWaker, Prompt,
+    PromptMessage, Resource, ResourceFormat, Server, ServerInfo, ServerRequest, Severity,
+    StateSigner, Tool, ToolEffect, ToolReply,
 };
 use crate::mcp::uri::UriVars;
 use crate::model::clock::Clock;
@@ -20,7 +20,7 @@ use crate::model::clock::Clock;
 pub(crate) struct TestHandler {
     started: Sender<()>,
     gate: Receiver<()>,
-    notices: Receiver<Notice>,
+    notices: Receiver<ClientLogNotice>,
 }
 
 /// The test's ends of the channels in [`TestHandler`].
@@ -30,7 +30,7 @@ pub(crate) struct TestControls {
     /// One message lets one `gate` end.
     pub(crate) gate: Sender<()>,
     /// The next notices for the client.
-    pub(crate) notices: Sender<Notice>,
+    pub(crate) notices: Sender<ClientLogNotice>,
     /// Wakes the connection to look for notices.
     pub(crate) waker: Arc<NoticeWaker>,
 }
@@ -78,7 +78,7 @@ impl Handler for TestHandler {
         (0..n_values).map(|it| format!("{}{it}", asked.value)).collect()
     }
 
-    fn notice(&self, _: Option<&ToolReply>) -> Option<Notice> {
+    fn notice(&self, _: Option<&ToolReply>) -> Option<ClientLogNotice> {
         self.notices.try_recv().ok()
     }
 }
@@ -272,13 +272,13 @@ pub(crate) fn server() -> (Arc<Server<TestHandler>>, TestControls) {
 
 /// Returns a warning, and a channel with a message once it was written.
 #[cfg(test)]
-pub(crate) fn notice() -> (Notice, Receiver<()>) {
+pub(crate) fn notice() -> (ClientLogNotice, Receiver<()>) {
     let (written_sender, written) = unbounded();
     let callback =
         super::LineWrittenCallback::new(move || written_sender.send(()).unwrap_or_default());
     let data = json!({"cold": ["a"]});
     let text = "a went cold".to_owned();
-    (Notice { level: Severity::Warning, logger: "fixture", data, text, callback }, written)
+    (ClientLogNotice { level: Severity::Warning, logger: "fixture", data, text, callback }, written)
 }
 
 fn echo_schema() -> Value {

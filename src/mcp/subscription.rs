@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::in_flight::InFlightGuard;
-use super::{ClientNonRequestEvent, Handler, OutgoingLine, Server};
+use super::{ClientNonRequestEvent, Handler, OutgoingJsonRpcLine, Server};
 use crate::mcp::rpc::{Params, RequestId, RpcError, notification_line, result_line};
 use crate::mcp::uri::{self, UriError};
 use crate::text;
@@ -245,7 +245,7 @@ impl SubscriptionMailbox {
         id: RequestId,
         ticket: InFlightGuard,
         params: &Params,
-    ) -> Result<OutgoingLine, RpcError> {
+    ) -> Result<OutgoingJsonRpcLine, RpcError> {
         let Some(Value::Object(wanted)) = params.get("notifications") else {
             let why = "`notifications` must be an object: what to be told of";
             return Err(RpcError::new(RpcError::INVALID_PARAMS, why));
@@ -295,7 +295,7 @@ impl SubscriptionMailbox {
     }
 
     /// Takes the updates, one line for each subscription and resource.
-    pub(super) fn pending_updates(&self) -> Vec<OutgoingLine> {
+    pub(super) fn pending_updates(&self) -> Vec<OutgoingJsonRpcLine> {
         #[derive(Serialize)]
         struct ResourceUpdatedParams<'a> {
             #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
@@ -317,10 +317,10 @@ impl SubscriptionMailbox {
     }
 
     /// Ends every open request; returns the lines of their results.
-    pub(super) fn end_all(&self) -> Vec<OutgoingLine> {
+    pub(super) fn end_all(&self) -> Vec<OutgoingJsonRpcLine> {
         /// The result that ends a listen request.
         #[derive(Serialize)]
-        struct ListenResult<'a> {
+        struct FinalListenResult<'a> {
             #[serde(rename = "resultType")]
             result_type: &'a str,
             #[serde(rename = "_meta")]
@@ -330,7 +330,7 @@ impl SubscriptionMailbox {
         let ended = open.iter().filter_map(|it| it.open.as_ref()).map(|it| {
             let meta =
                 SubscriptionMeta { server: Some(&it.server), ..SubscriptionMeta::of(&it.id) };
-            result_line(&it.id, &ListenResult { result_type: "complete", meta }).into()
+            result_line(&it.id, &FinalListenResult { result_type: "complete", meta }).into()
         });
         ended.collect()
     }

@@ -28,7 +28,9 @@ use crate::memory::compile::write_back::NodeEditInFile;
 use crate::model::identity::NodeId;
 use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
 use crate::query::{self, NearDuplicateQuery};
-use crate::store::{AttributeValue, Batch, CommitReport, LANG, NodeData, NodeRecord, NodeRowId};
+use crate::store::{
+    Batch, CommitReport, LANG, NodeData, NodeRecord, NodeRowId, OptionalColumnValue,
+};
 use crate::text::tokens;
 use crate::text::{self, LABEL_CHARS_MAX};
 
@@ -391,7 +393,9 @@ fn replace(
             content: &first.content,
             format: first.format,
             token_count: first.token_count,
-            attributes: old.attributes.with(LANG, first.lang.clone().map(AttributeValue::Text)),
+            attributes: old
+                .attributes
+                .with(LANG, first.lang.clone().map(OptionalColumnValue::Text)),
             ..old.data()
         },
         false if old.node_type == NodeType::Heading && payload.text.contains('\n') => {

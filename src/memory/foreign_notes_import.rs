@@ -18,8 +18,8 @@ use crate::model::identity::ContentHash;
 use crate::model::imported_note_keys::{IMPORTED_ROOT, note_key, note_mark};
 use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
 use crate::store::{
-    AttributeValue, AttributeValues, Batch, KEY_PATH, LEVEL, NodeData, NodeRecord, NodeRowId,
-    StoreError,
+    Batch, KEY_PATH, LEVEL, NodeData, NodeRecord, NodeRowId, OptionalColumnValue,
+    OptionalColumnValues, StoreError,
 };
 use crate::text::{self, LABEL_CHARS_MAX, tokens};
 
@@ -131,19 +131,19 @@ impl PreparedNote {
 
     /// Returns the data of the note's first node, and the trees below it.
     fn root(&self) -> (NodeData<'_>, &[DocumentTree]) {
-        let mark = Some(AttributeValue::Text(self.mark.clone()));
+        let mark = Some(OptionalColumnValue::Text(self.mark.clone()));
         let Some(title) = self.title.as_deref() else {
             let first = NodeData::of(&self.trees[0].nodes[0]);
             return (NodeData { attributes: first.attributes.with(KEY_PATH, mark), ..first }, &[]);
         };
-        let level = Some(AttributeValue::Integer(NOTE_LEVEL));
+        let level = Some(OptionalColumnValue::Integer(NOTE_LEVEL));
         let data = NodeData {
             node_type: NodeType::Heading,
             format: ContentFormat::Plain,
             label: title,
             content: title,
             token_count: tokens::count(title),
-            attributes: AttributeValues::default().with(KEY_PATH, mark).with(LEVEL, level),
+            attributes: OptionalColumnValues::default().with(KEY_PATH, mark).with(LEVEL, level),
         };
         (data, &self.trees)
     }

@@ -20,7 +20,7 @@ use crate::model::identity::{ContentHash, NodeId};
 use crate::model::kind_specs::knowledge::LOG_ROOT;
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::settings::root_settings::{LiveRootSettings, OperatorOptions, RootSettings};
-use crate::store::{AttributeValues, Batch, NodeData, NodeRecord, StoreError, Writer};
+use crate::store::{Batch, NodeData, NodeRecord, OptionalColumnValues, StoreError, Writer};
 use crate::text::tokens;
 use crate::text::{self, LABEL_CHARS_MAX};
 
@@ -154,6 +154,6 @@ fn data<'a>(label: &'a str, content: &'a str) -> NodeData<'a> {
         label,
         content,
         token_count: tokens::count(content),
-        attributes: AttributeValues::default(),
+        attributes: OptionalColumnValues::default(),
     }
 }

@@ -11,7 +11,7 @@ mod collection_resources;
 mod custom_view_writes;
 mod custom_views;
 mod error;
-mod field_merge_and_diff;
+mod field_update_and_diff;
 mod import;
 mod jsonl;
 mod query;
@@ -22,7 +22,7 @@ mod typed_memory;
 
 use serde_json::{Map, Value, json};
 
-pub(crate) use agent_memory_format_export::{ExportedFile, MemoryExportLayout};
+pub(crate) use agent_memory_format_export::{MemoryExportLayout, PlannedExportFile};
 pub(crate) use collection_resources::{CollectionFilter, CollectionName, SHOWN_MAX};
 pub(crate) use custom_view_writes::DefineViewOutcome;
 pub(crate) use custom_views::{CustomView, check_view_name, parse_conditions};
@@ -51,7 +51,8 @@ use crate::model::tree::{ContentFormat, NodeType};
 use crate::query::AccessKind;
 use crate::store::reader::unreadable;
 use crate::store::{
-    AttributeValue, AttributeValues, Batch, FIELDS, NodeData, NodeRecord, NodeRowId, StoreError,
+    Batch, FIELDS, NodeData, NodeRecord, NodeRowId, OptionalColumnValue, OptionalColumnValues,
+    StoreError,
 };
 use crate::text;
 use crate::text::tokens;
@@ -180,7 +181,7 @@ impl Memory {
         for key in ["created_at", "updated_at"] {
             fields.insert(key.to_owned(), now.0.into());
         }
-        field_merge_and_diff::apply(changes, memory_type, &mut fields, now);
+        field_update_and_diff::apply(changes, memory_type, &mut fields, now);
         let node = MemoryInsert { memory_type, content, token_count, fields };
         let (memory, _, id) = insert(batch, &node, now)?;
         Ok((memory, id, true))
@@ -335,8 +336,8 @@ fn insert(
         label: &label,
         content: new.content,
         token_count: new.token_count,
-        attributes: AttributeValues::default()
-            .with(FIELDS, Some(AttributeValue::Text(fields.to_string()))),
+        attributes: OptionalColumnValues::default()
+            .with(FIELDS, Some(OptionalColumnValue::Text(fields.to_string()))),
     };
     let bucket = KindSpec::of(new.memory_type).map_or(&[MEMORIES_ROOT][..], |it| it.bucket);
     let month = made.month();
@@ -373,10 +374,10 @@ pub(in crate::memory) fn rewrite(
 ) -> Result<(TypedMemory, Vec<&'static str>), MemoryError> {
     let before = fields_of(node)?;
     let mut fields = before.object().clone();
-    field_merge_and_diff::apply(changes, node.node_type, &mut fields, now);
+    field_update_and_diff::apply(changes, node.node_type, &mut fields, now);
     let after = canonical(fields)?;
     let content = content.unwrap_or(&node.content);
-    let updated = field_merge_and_diff::differing(&before, &after, content != node.content);
+    let updated = field_update_and_diff::differing(&before, &after, content != node.content);
     if updated.is_empty() {
         return Ok((memory_of(batch, node)?, updated));
     }
@@ -386,7 +387,8 @@ pub(in crate::memory) fn rewrite(
     let is_same_text = content == node.content;
     let label = if is_same_text { node.label.clone() } else { text::label_of_text(content) };
     let token_count = if is_same_text { node.token_count } else { tokens::count(content) };
-    let attributes = node.attributes.with(FIELDS, Some(AttributeValue::Text(fields.to_string())));
+    let attributes =
+        node.attributes.with(FIELDS, Some(OptionalColumnValue::Text(fields.to_string())));
     let data = NodeData { label: &label, content, token_count, attributes, ..node.data() };
     batch.set_agent_text(node, &data)?;
     let access = batch.access_counts_of(node.key)?;

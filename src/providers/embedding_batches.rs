@@ -14,15 +14,15 @@ const TEXTS_MAX: usize = 64;
 const BATCH_MS: i64 = 1_000;
 
 /// The number of texts that a service gets in one request.
-pub(super) struct EmbeddingBatches(AtomicUsize);
+pub(super) struct AdaptiveBatchSize(AtomicUsize);
 
-impl Default for EmbeddingBatches {
-    fn default() -> EmbeddingBatches {
-        EmbeddingBatches(AtomicUsize::new(TEXTS_MAX))
+impl Default for AdaptiveBatchSize {
+    fn default() -> AdaptiveBatchSize {
+        AdaptiveBatchSize(AtomicUsize::new(TEXTS_MAX))
     }
 }
 
-impl EmbeddingBatches {
+impl AdaptiveBatchSize {
     /// Asks about some texts in one request. After a slow one the next is of half as many, after a
     /// quick one of twice as many.
     pub(super) fn in_one_request<T>(
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_request_that_is_too_late_is_sent_again_in_parts() {
-        let batches = EmbeddingBatches::default();
+        let batches = AdaptiveBatchSize::default();
         let late = || ProviderError::Late(std::time::Duration::from_secs(5));
         let ask = || {
             batches.in_one_request(&texts(64), |some| match some.len() {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::embedding_batches::EmbeddingBatches;
+use super::embedding_batches::AdaptiveBatchSize;
 use super::http::HttpClient;
 use super::line_process_turns::LineProcessTurns;
 use super::one_shot_command;
@@ -15,7 +15,7 @@ use super::{
     CancellableSleep, ModelPrompt, ProviderConfig, ProviderError, ProviderJob, RedactedText,
     embedding_batches, response_parsing,
 };
-use crate::settings::config::{ProviderKind, ProviderSpec};
+use crate::settings::config::{ProviderApiOrCommand, ProviderSpec};
 
 /// A provider that a user named.
 pub(crate) struct ProviderClient {
@@ -26,7 +26,7 @@ pub(crate) struct ProviderClient {
     /// Its model, by which vectors are told apart.
     model: String,
     way: Result<ProviderTransport, ProviderError>,
-    batches: EmbeddingBatches,
+    batches: AdaptiveBatchSize,
 }
 
 /// The way to ask it.
@@ -47,11 +47,11 @@ impl ProviderClient {
         let url = settings.url.clone().unwrap_or_else(|| usual.to_owned());
         let unusable = ProviderError::Unusable;
         let way = match (kind, job) {
-            (ProviderKind::Command, ProviderJob::Embeddings) => {
+            (ProviderApiOrCommand::Command, ProviderJob::Embeddings) => {
                 let command = settings.command.clone();
                 Ok(ProviderTransport::Lines(LineProcessTurns::new(command, settings.timeout)))
             }
-            (ProviderKind::Command, _) => Ok(ProviderTransport::Program),
+            (ProviderApiOrCommand::Command, _) => Ok(ProviderTransport::Program),
             _ => key.map_err(unusable).and_then(|key| {
                 let certificates = certificates.map_err(unusable)?;
                 let limits = (settings.timeout, settings.is_plain_allowed);
@@ -60,7 +60,7 @@ impl ProviderClient {
             }),
         };
         let (name, model) = match kind {
-            ProviderKind::Command => {
+            ProviderApiOrCommand::Command => {
                 let program = settings.command.first().map_or("", String::as_str);
                 (format!("command `{program}`"), settings.command.join(" "))
             }
@@ -70,7 +70,7 @@ impl ProviderClient {
             ),
         };
         let model = format!("{model} {} {}", settings.model, settings.dimensions.unwrap_or(0));
-        let batches = EmbeddingBatches::default();
+        let batches = AdaptiveBatchSize::default();
         Ok(ProviderClient { job, settings, name, model, way, batches })
     }
 

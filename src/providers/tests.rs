@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use super::*;
 use crate::ingest::redact::Redactor;
-use crate::settings::config::ProviderKind;
+use crate::settings::config::ProviderApiOrCommand;
 
 fn scrubbed(text: &str) -> RedactedText {
     RedactedText::of(&Redactor::builtin(), text)
 }
 
-fn settings(kind: ProviderKind) -> ProviderSpec {
+fn settings(kind: ProviderApiOrCommand) -> ProviderSpec {
     ProviderSpec {
         kind,
         command: Vec::new(),

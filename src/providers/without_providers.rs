@@ -4,11 +4,11 @@ use super::{CancellableSleep, ModelPrompt, ProviderConfig, ProviderError, Redact
 
 /// A provider, which this build does not have.
 #[derive(Debug)]
-pub(crate) enum DisabledProvider {}
+pub(crate) enum ProviderStub {}
 
-impl DisabledProvider {
+impl ProviderStub {
     /// Refuses: this build has no providers.
-    pub(crate) fn new(_: ProviderConfig) -> Result<DisabledProvider, ProviderError> {
+    pub(crate) fn new(_: ProviderConfig) -> Result<ProviderStub, ProviderError> {
         let why = "this build has no providers; build with the feature `providers`";
         Err(ProviderError::Unusable(why.to_owned()))
     }

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::document_dates::{self, BEFORE_MONTHS, DaySpan, PartialDate, YEAR_DAYS};
-use super::relative_dates::{Calendar, RELATIVE_WORDS_MAX, RelativeDays, is_weekday};
+use super::relative_dates::{Calendar, PossibleAndLikelyDays, RELATIVE_WORDS_MAX, is_weekday};
 use crate::model::clock::UnixMillis;
 use crate::text::spaceless_script_bigrams;
 
@@ -90,17 +90,17 @@ fn pieces<'a>(words: impl IntoIterator<Item = &'a String>) -> HashSet<String> {
 struct QuestionWords(Vec<String>);
 
 /// The days of a date or a span, and how it is named.
-type AskedDays = (RelativeDays, DateWording);
+type AskedDays = (PossibleAndLikelyDays, DateWording);
 
 /// A date as read, with the range of its words.
 struct ReadDate {
-    date: NamedDate,
+    date: RelativeOrAbsoluteDate,
     range: Range<usize>,
 }
 
 #[derive(Clone, Copy)]
-enum NamedDate {
-    Relative(RelativeDays),
+enum RelativeOrAbsoluteDate {
+    Relative(PossibleAndLikelyDays),
     Absolute(PartialDate),
 }
 
@@ -157,7 +157,10 @@ impl QuestionWords {
         let next = self.0[at..].iter().take(RELATIVE_WORDS_MAX);
         let bare: Vec<&str> = next.map(|it| without_possessive(it)).collect();
         if let Some((days, n_words)) = calendar.read(&bare, is_next || is_after(&BEFORE_WEEKDAYS)) {
-            return Some(ReadDate { date: NamedDate::Relative(days), range: at..at + n_words });
+            return Some(ReadDate {
+                date: RelativeOrAbsoluteDate::Relative(days),
+                range: at..at + n_words,
+            });
         }
         // `and may` is rarely the month.
         let is_month = is_after(&BEFORE_MONTHS)
@@ -167,12 +170,14 @@ impl QuestionWords {
             .or_else(|| document_dates::named_date_at(&self.0, at, from, is_month))
             .or_else(|| document_dates::year_at(&self.0, at).filter(|_| are_years_dates || is_next))
             .or_else(|| self.further_day(at, last.filter(|_| is_next)?))?;
-        Some(ReadDate { date: NamedDate::Absolute(date), range })
+        Some(ReadDate { date: RelativeOrAbsoluteDate::Absolute(date), range })
     }
 
     /// Reads the second day of `May 3 to 7, 2024`.
     fn further_day(&self, at: usize, last: &ReadDate) -> Option<(PartialDate, Range<usize>)> {
-        let NamedDate::Absolute(PartialDate { day: Some(_), month, year: None }) = last.date else {
+        let RelativeOrAbsoluteDate::Absolute(PartialDate { day: Some(_), month, year: None }) =
+            last.date
+        else {
             return None;
         };
         let day = Some(self.bare_day(at)?);
@@ -189,7 +194,7 @@ impl QuestionWords {
     /// Adds weekdays to the days of months right beside them: `Tuesday, November 3` is one date.
     fn add_weekdays(&self, dates: &mut Vec<ReadDate>) {
         let is_day = |it: &ReadDate| {
-            matches!(it.date, NamedDate::Absolute(PartialDate { day: Some(_), .. }))
+            matches!(it.date, RelativeOrAbsoluteDate::Absolute(PartialDate { day: Some(_), .. }))
         };
         let days = dates.iter().filter(|it| is_day(it));
         let days: Vec<Range<usize>> = days.map(|it| self.with_weekday(&it.range)).collect();
@@ -226,23 +231,26 @@ impl QuestionWords {
                 continue;
             }
             let is_span = self.is_span(&dates[nth - 1], &dates[nth]);
-            if let (NamedDate::Absolute(mut first), NamedDate::Absolute(mut last)) =
-                (dates[nth - 1].date, dates[nth].date)
+            if let (
+                RelativeOrAbsoluteDate::Absolute(mut first),
+                RelativeOrAbsoluteDate::Absolute(mut last),
+            ) = (dates[nth - 1].date, dates[nth].date)
                 && first.month.is_some()
                 && last.month.is_some()
             {
                 let turn = i64::from(is_span && last.month < first.month);
                 first.year = first.year.or(last.year.map(|it| it - turn));
                 last.year = last.year.or(first.year.map(|it| it + turn));
-                dates[nth - 1].date = NamedDate::Absolute(first);
-                dates[nth].date = NamedDate::Absolute(last);
+                dates[nth - 1].date = RelativeOrAbsoluteDate::Absolute(first);
+                dates[nth].date = RelativeOrAbsoluteDate::Absolute(last);
             }
         }
     }
 
     /// Returns the day of the same month before a date.
     fn day_before(&self, date: &ReadDate, from: usize) -> Option<ReadDate> {
-        let NamedDate::Absolute(of @ PartialDate { day: Some(_), .. }) = date.date else {
+        let RelativeOrAbsoluteDate::Absolute(of @ PartialDate { day: Some(_), .. }) = date.date
+        else {
             return None;
         };
         let at = date.range.start.checked_sub(2).filter(|it| from <= *it)?;
@@ -250,7 +258,7 @@ impl QuestionWords {
         let is_day = self.is_one(at + 1, &TO)
             || self.is_one(at + 1, &AND) && (is_after(&BEFORE_MONTHS) || is_after(&["between"]));
         let day = Some(self.bare_day(at).filter(|_| is_day)?);
-        let date = NamedDate::Absolute(PartialDate { day, ..of });
+        let date = RelativeOrAbsoluteDate::Absolute(PartialDate { day, ..of });
         Some(ReadDate { date, range: at..at + 1 })
     }
 
@@ -296,11 +304,11 @@ impl QuestionWords {
     }
 }
 
-impl NamedDate {
+impl RelativeOrAbsoluteDate {
     fn days(self) -> Option<AskedDays> {
         match self {
-            NamedDate::Relative(days) => Some((days, DateWording::Relative)),
-            NamedDate::Absolute(date) => {
+            RelativeOrAbsoluteDate::Relative(days) => Some((days, DateWording::Relative)),
+            RelativeOrAbsoluteDate::Absolute(date) => {
                 let is_day = date.day.is_some();
                 Some((
                     date.span()?.into(),
@@ -312,7 +320,7 @@ impl NamedDate {
 }
 
 /// Returns the days from a date to a later one. Without a year, the later one may be of the next.
-fn days_from_to(first: NamedDate, last: NamedDate) -> Option<DaySpan> {
+fn days_from_to(first: RelativeOrAbsoluteDate, last: RelativeOrAbsoluteDate) -> Option<DaySpan> {
     let [first, last] = [first.days()?.0.all, last.days()?.0.all];
     let turn = if first.has_year { 0 } else { YEAR_DAYS };
     let last_day = if last.last < first.first { last.last + turn } else { last.last };

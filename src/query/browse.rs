@@ -8,7 +8,7 @@ mod explained_hits;
 mod folders;
 mod heat_distribution;
 mod links;
-mod markdown_json_blocks;
+mod markdown_to_json_elements;
 mod node;
 mod timeline_and_changes;
 

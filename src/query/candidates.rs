@@ -15,8 +15,8 @@ use std::collections::HashMap;
 
 use super::Error;
 use super::bm25::{self, QueryTerm};
-use super::query_parser::{QuestionTermRole, Term, TermUnit};
-use super::spaceless_runs::share_of_absent;
+use super::query_parser::{QuestionTermRole, Term, TermUnitKind};
+use super::spaceless_run_bigram_fallback::share_of_absent;
 use super::stems_for_ranking::{StemHash, StemmedText};
 use crate::store::NodeRowId;
 use crate::store::reader::{MatchAgeOrder, MatchedNode, NodeFilter, NodeTextStart, Reader};
@@ -341,13 +341,15 @@ impl FullTextCandidateSearch<'_> {
     /// have none where each is a term, too; nor has an absent word that only asks.
     fn weights(&self, rarities: &[f64], absent: TermSet) -> Vec<f64> {
         let of_one = (1.0 + (self.n_born as f64 - 1.0).max(0.0) / 1.5).ln().max(f64::MIN_POSITIVE);
-        let is_only = self.terms.iter().all(|it| it.unit == TermUnit::Adjacency);
+        let is_only = self.terms.iter().all(|it| it.unit == TermUnitKind::Adjacency);
         let weight = |(nth, (term, rarity)): (usize, (&Term, &f64))| {
             let is_absent = absent & (1 << nth) != 0;
             let n_words = match term.unit {
-                TermUnit::Adjacency if !is_only => 0.0,
-                TermUnit::Phrase { n_words } => f64::from(n_words),
-                TermUnit::Bigram(pair) if is_absent => share_of_absent(pair, self.terms, absent),
+                TermUnitKind::Adjacency if !is_only => 0.0,
+                TermUnitKind::Phrase { n_words } => f64::from(n_words),
+                TermUnitKind::Bigram(pair) if is_absent => {
+                    share_of_absent(pair, self.terms, absent)
+                }
                 _ if is_absent && term.is_asking() => 0.0,
                 _ => 1.0,
             };

@@ -53,7 +53,7 @@ struct Overview<'a> {
     nodes: NodeCounts,
     snapshots: SnapshotsSummary<'a>,
     temperature: TemperatureSummary,
-    relations: ReferenceCounts,
+    relations: OverviewReferenceCounts,
     fts_rows: u64,
     /// The space of a shared memory.
     #[serde(skip_serializing_if = "Value::is_null")]
@@ -86,7 +86,7 @@ struct TemperatureSummary {
 }
 
 #[derive(Serialize)]
-struct ReferenceCounts {
+struct OverviewReferenceCounts {
     total: u64,
     by_origin: Map<String, Value>,
     pending: u64,
@@ -128,7 +128,7 @@ pub(crate) fn write_overview(
             cold: warm.n_cold,
             pinned: warm.n_pinned,
         },
-        relations: ReferenceCounts {
+        relations: OverviewReferenceCounts {
             total: stats.n_parsed + stats.n_manual,
             by_origin: origins.map(|(name, n)| (name.to_owned(), n.into())).collect(),
             pending: stats.n_pending,

@@ -83,15 +83,17 @@ impl AnchorNeighbourhood {
     ) -> Result<AnchorNeighbourhood, Error> {
         let attended = reader.attended()?;
         let mut relatives: Vec<NeighbourhoodNode> = Vec::new();
-        let mut add = |head: NodeSummary, relation: TreeRelation, distance: usize, order: usize| {
-            // Container nodes have no text to show.
-            if 0 < head.tokens {
-                relatives.push(NeighbourhoodNode::new(head, relation, distance, order, attended));
-            }
-        };
+        let mut add =
+            |head: NodeSummary, relation: RelationToAnchor, distance: usize, order: usize| {
+                // Container nodes have no text to show.
+                if 0 < head.tokens {
+                    relatives
+                        .push(NeighbourhoodNode::new(head, relation, distance, order, attended));
+                }
+            };
         let ancestors = reader.ancestors(anchor.key, ANCESTORS_MAX)?;
         for (at, head) in ancestors.into_iter().enumerate() {
-            add(head, TreeRelation::Ancestor, at + 1, ANCESTORS_MAX - at);
+            add(head, RelationToAnchor::Ancestor, at + 1, ANCESTORS_MAX - at);
         }
         let mut below = reader.descendants(anchor.key, levels, DESCENDANTS_MAX + 1)?;
         let is_partial = DESCENDANTS_MAX < below.len();
@@ -99,15 +101,15 @@ impl AnchorNeighbourhood {
         for (order, (head, distance)) in
             in_document_order(below, anchor.key).into_iter().enumerate()
         {
-            add(head, TreeRelation::Descendant, distance, order);
+            add(head, RelationToAnchor::Descendant, distance, order);
         }
         let siblings = reader.siblings(&anchor, SIBLINGS_MAX)?;
         for (order, head) in siblings.into_iter().enumerate() {
-            add(head, TreeRelation::Sibling, 2, order);
+            add(head, RelationToAnchor::Sibling, 2, order);
         }
         by_worth(&mut relatives, &anchor);
         let text = reader.texts(&[anchor.key])?.remove(&anchor.key).unwrap_or_default();
-        let anchor = NeighbourhoodNode::new(anchor, TreeRelation::Anchor, 0, 0, attended);
+        let anchor = NeighbourhoodNode::new(anchor, RelationToAnchor::Anchor, 0, 0, attended);
         Ok(AnchorNeighbourhood { anchor, text, relatives, is_partial })
     }
 
@@ -251,7 +253,7 @@ impl AnchorNeighbourhood {
 
     /// Returns whether a relative is below an anchor without a text of its own.
     fn is_part(&self, at: usize) -> bool {
-        self.anchor.head.tokens == 0 && self.relatives[at].relation == TreeRelation::Descendant
+        self.anchor.head.tokens == 0 && self.relatives[at].relation == RelationToAnchor::Descendant
     }
 
     /// Returns the relatives that are shown, in the order of the reply.
@@ -292,7 +294,7 @@ fn estimate(head: &NodeSummary) -> u32 {
 
 /// A node's relation to the anchor, in the order of the reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum TreeRelation {
+enum RelationToAnchor {
     Ancestor,
     Sibling,
     Descendant,
@@ -301,7 +303,7 @@ enum TreeRelation {
 
 struct NeighbourhoodNode {
     head: NodeSummary,
-    relation: TreeRelation,
+    relation: RelationToAnchor,
     /// Steps through the tree.
     distance: usize,
     /// Position in the reply among those of the same relation.
@@ -313,7 +315,7 @@ struct NeighbourhoodNode {
 impl NeighbourhoodNode {
     fn new(
         head: NodeSummary,
-        relation: TreeRelation,
+        relation: RelationToAnchor,
         distance: usize,
         order: usize,
         attended: i64,
@@ -340,10 +342,10 @@ impl NeighbourhoodNode {
         let mut facts = block_facts(&self.head, (self.temperature, self.score), shown, needs);
         facts["under"] = json!(TextEntry::with_text(&self.head, text, "").breadcrumb());
         facts["relation"] = json!(match self.relation {
-            TreeRelation::Ancestor => "ancestor",
-            TreeRelation::Sibling => "sibling",
-            TreeRelation::Descendant => "descendant",
-            TreeRelation::Anchor => "anchor",
+            RelationToAnchor::Ancestor => "ancestor",
+            RelationToAnchor::Sibling => "sibling",
+            RelationToAnchor::Descendant => "descendant",
+            RelationToAnchor::Anchor => "anchor",
         });
         facts
     }
@@ -371,19 +373,19 @@ impl OmittedNodes {
 
 /// Sorts the relatives of an anchor by worth, best first.
 fn by_worth(relatives: &mut [NeighbourhoodNode], anchor: &NodeSummary) {
-    let before = relatives.iter().filter(|it| it.relation == TreeRelation::Sibling);
+    let before = relatives.iter().filter(|it| it.relation == RelationToAnchor::Sibling);
     let own_order = before.filter(|it| it.head.position < anchor.position).count();
     let parts_first = anchor.tokens == 0;
     relatives.sort_by(|a, b| {
         let class = |it: &NeighbourhoodNode| match (it.relation, it.distance) {
-            (TreeRelation::Descendant, _) if parts_first => (0, 0),
-            (TreeRelation::Ancestor, distance) => (1, distance),
-            (TreeRelation::Descendant, distance) => (2, distance),
-            (TreeRelation::Sibling, _) | (TreeRelation::Anchor, _) => (3, 0),
+            (RelationToAnchor::Descendant, _) if parts_first => (0, 0),
+            (RelationToAnchor::Ancestor, distance) => (1, distance),
+            (RelationToAnchor::Descendant, distance) => (2, distance),
+            (RelationToAnchor::Sibling, _) | (RelationToAnchor::Anchor, _) => (3, 0),
         };
         let warmth = |it: &NeighbourhoodNode| if class(it).0 == 0 { 0.0 } else { it.score };
         let step = |it: &NeighbourhoodNode| match it.relation {
-            TreeRelation::Sibling => it.order.abs_diff(own_order),
+            RelationToAnchor::Sibling => it.order.abs_diff(own_order),
             _ => it.order,
         };
         class(a).cmp(&class(b)).then(warmth(b).total_cmp(&warmth(a))).then(step(a).cmp(&step(b)))

@@ -13,7 +13,7 @@ pub(crate) use known_common_words::KnownCommonWords;
 
 use super::function_words::is_function_word;
 use super::query_parser::{QuestionTermRole, parse_query};
-use crate::store::{ComparedNode, NodeRowId};
+use crate::store::{NearDuplicateCandidate, NodeRowId};
 use crate::text::spaceless_script_bigrams::{self, ScriptSpacing};
 
 mod known_common_words;
@@ -54,7 +54,7 @@ struct LookupTerm {
 /// A node that has nearly the words of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NearDuplicate {
-    pub(crate) node: ComparedNode,
+    pub(crate) node: NearDuplicateCandidate,
     /// The part of the words of both texts that they have in common.
     shared: f64,
 }
@@ -90,7 +90,7 @@ impl NearDuplicateQuery {
     ) -> Result<Vec<NearDuplicate>, I::Error> {
         let mut near = Vec::new();
         for key in self.candidates(index, known)? {
-            let is_fit = |it: &ComparedNode| !it.is_heading && !it.is_archived;
+            let is_fit = |it: &NearDuplicateCandidate| !it.is_heading && !it.is_archived;
             let Some(node) = index.compared_node(key)?.filter(is_fit) else { continue };
             let other = words_of(&node.content);
             let n_shared = self.words.intersection(&other).count();
@@ -158,14 +158,14 @@ pub(crate) trait TextIndex {
     fn nodes_with(&self, expression: &str, n_max: usize) -> Result<Vec<NodeRowId>, Self::Error>;
 
     /// Returns a node to compare.
-    fn compared_node(&self, key: NodeRowId) -> Result<Option<ComparedNode>, Self::Error>;
+    fn compared_node(&self, key: NodeRowId) -> Result<Option<NearDuplicateCandidate>, Self::Error>;
 }
 
 /// Returns the most similar of near duplicates other than the nodes `except`.
 pub(crate) fn nearest_duplicate<'a>(
     near: &'a [NearDuplicate],
     except: &[String],
-) -> Option<&'a ComparedNode> {
+) -> Option<&'a NearDuplicateCandidate> {
     let near = near.iter().filter(|it| !except.contains(&it.node.id));
     let nearest = near.max_by(|one, other| {
         let by_words = one.shared.total_cmp(&other.shared);

@@ -4,8 +4,8 @@
 //! from their last changes, newest first, and both versions from the index of history, so the cost
 //! of a page is proportional to its length.
 
-mod field_change_notes;
 mod sibling_order;
+mod typed_memory_field_changes;
 
 use std::collections::VecDeque;
 
@@ -289,7 +289,7 @@ pub(super) fn notes(
         for name in old.attributes.differing(&new.attributes) {
             if name == FIELDS {
                 let (old, new) = (old.attributes.fields(), new.attributes.fields());
-                notes.extend(field_change_notes::field_notes(old, new));
+                notes.extend(typed_memory_field_changes::field_notes(old, new));
                 continue;
             }
             let name = if name == LANG { "language" } else { &name.replace('_', " ") };

@@ -1,16 +1,16 @@
 //! Dated nodes: those of the days that a question asks about, as one term of it.
 //!
 //! The words of a date are no words to match: headings that share its numbers are of other days. A
-//! node has the date if it or its titles have one of its [forms](super::date_forms), or if its
+//! node has the date if it or its titles have one of its [forms](date_forms), or if its
 //! front matter does. A form without a year is one of titles only, which together tell the day.
 
 use std::collections::{HashMap, HashSet};
 
 use super::Error;
 use super::asked_dates::{AskedDate, DateWording};
-use super::date_forms::{date_forms, phrase_of_dotted};
+use super::date_form_expressions::{date_forms, phrase_of_dotted};
 use super::document_dates::{DaySpan, told_days};
-use super::query_parser::{QuestionTermRole, TERMS_MAX, Term, TermUnit};
+use super::query_parser::{QuestionTermRole, TERMS_MAX, Term, TermUnitKind};
 use crate::model::tree::NodeType;
 use crate::store::NodeRowId;
 use crate::store::reader::{
@@ -76,7 +76,7 @@ pub(super) fn replace_dates(
         };
         terms.truncate(TERMS_MAX - 1);
         let role = QuestionTermRole::Date;
-        terms.push(Term { text, words, role, unit: TermUnit::Word, is_name: false });
+        terms.push(Term { text, words, role, unit: TermUnitKind::Word, is_name: false });
     }
     nodes.sort_unstable();
     nodes.dedup();

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 
 use super::candidates::{self, NodeMatch, RarityWeightedCoverage};
 use super::rank::{self, RankCandidate, TurnFeatures};
-use super::spaceless_runs::whole_or_in_bigrams;
+use super::spaceless_run_bigram_fallback::whole_or_in_bigrams;
 use super::{Error, budget_enforcement, query_parser};
 use crate::model::clock::UnixMillis;
 use crate::query::render::{to_text_below, to_value};
@@ -45,9 +45,9 @@ const HIT_TOKENS_MAX: u32 = 160;
 /// Tokens of a hit without its text.
 const HEAD_TOKENS: u32 = 32;
 
-/// A person's prompt.
+/// A request for the hits of a person's prompt.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PromptQuery<'a> {
+pub(crate) struct PromptHitsRequest<'a> {
     pub(crate) prompt: &'a str,
     /// Ids of nodes that are not shown again.
     pub(crate) given: &'a [String],
@@ -67,7 +67,7 @@ pub(crate) struct PromptHitsText {
 /// Returns the texts that are about a prompt, in at most its budget; `None` where nothing is.
 pub(crate) fn prompt_hits(
     reader: &Reader,
-    query: &PromptQuery<'_>,
+    query: &PromptHitsRequest<'_>,
 ) -> Result<Option<PromptHitsText>, Error> {
     // In prose, quotes make no phrase.
     let asked = query_parser::parse_query(&query.prompt.replace('"', " "));
@@ -123,7 +123,7 @@ fn ranked(reader: &Reader, found: &[NodeMatch], now: UnixMillis) -> Result<Vec<N
 fn shown(
     reader: &Reader,
     keys: &[NodeRowId],
-    query: &PromptQuery<'_>,
+    query: &PromptHitsRequest<'_>,
 ) -> Result<Option<PromptHitsText>, Error> {
     let following = reader.following_texts(keys, None)?;
     let mut order: Vec<NodeRowId> = Vec::new();

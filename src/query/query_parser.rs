@@ -76,7 +76,7 @@ pub(crate) struct Term {
     /// The words that the term is, if it is a single whole one, in any of its forms.
     pub(crate) words: Vec<String>,
     pub(crate) role: QuestionTermRole,
-    pub(crate) unit: TermUnit,
+    pub(crate) unit: TermUnitKind,
     /// Whether it is written as a name: with a capital, behind a word that has none.
     pub(crate) is_name: bool,
 }
@@ -99,9 +99,9 @@ pub(crate) enum QuestionTermRole {
     },
 }
 
-/// The unit of a term, by which it counts as more or fewer words of its question.
+/// The kind of unit that a term is, by which it counts as more or fewer words of its question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum TermUnit {
+pub(crate) enum TermUnitKind {
     /// A word in any of its forms, several words of which one is enough, or a beginning of words.
     Word,
     /// Words side by side that are no terms: those in quotes, or parts of one character, as in
@@ -173,7 +173,13 @@ impl Term {
             true => QuestionTermRole::Asking,
             false => QuestionTermRole::Subject,
         };
-        Some(Term { text, words: Vec::new(), role, unit: TermUnit::Bigram(pair), is_name: false })
+        Some(Term {
+            text,
+            words: Vec::new(),
+            role,
+            unit: TermUnitKind::Bigram(pair),
+            is_name: false,
+        })
     }
 
     /// Returns the term for any of these words; `None` without any.
@@ -184,7 +190,7 @@ impl Term {
             [text] => text.clone(),
             several => format!("({})", several.join(" OR ")),
         };
-        Some(Term { text, words, role, unit: TermUnit::Word, is_name: false })
+        Some(Term { text, words, role, unit: TermUnitKind::Word, is_name: false })
     }
 }
 
@@ -296,7 +302,7 @@ impl TermCollector {
         let is_telling = |it: &ScriptRun<'_>| !is_function_word(&it.text.to_lowercase());
         let n_words = segments().filter(is_telling).count().clamp(1, PHRASE_WORDS_MAX) as u32;
         if let Some(term) = all_of(text, false) {
-            self.push(term, TermUnit::Phrase { n_words }, true);
+            self.push(term, TermUnitKind::Phrase { n_words }, true);
         }
         segments().for_each(|it| self.mark(&it));
     }
@@ -308,7 +314,8 @@ impl TermCollector {
         let is_contraction = text.trim_matches(['\'', '’']).contains(['\'', '’']);
         for (phrase, has_crumb) in phrases(&segments) {
             let is_own = has_crumb && !is_contraction;
-            let unit = if is_own { TermUnit::Phrase { n_words: 1 } } else { TermUnit::Adjacency };
+            let unit =
+                if is_own { TermUnitKind::Phrase { n_words: 1 } } else { TermUnitKind::Adjacency };
             self.push(phrase, unit, true);
         }
         for (at, segment) in segments.iter().enumerate() {
@@ -328,7 +335,7 @@ impl TermCollector {
                     let text = quoted(segment.text, is_prefix);
                     match text.ends_with('"') {
                         true => self.push_word(text, &lower, (is_content, is_noun)),
-                        false => self.push(text, TermUnit::Word, is_content),
+                        false => self.push(text, TermUnitKind::Word, is_content),
                     }
                     if is_content {
                         self.mark(segment);
@@ -343,12 +350,12 @@ impl TermCollector {
         let Some(text) = text_of_run(run) else { return };
         let pairs = spaceless_script_bigrams::bigrams_of_run(run, PAIRS_MAX);
         let unit = match pairs.len() {
-            0 => TermUnit::Word,
+            0 => TermUnitKind::Word,
             1 => return self.add_bigrams(&pairs),
-            n if n + 1 < SENTENCE_CHARS => TermUnit::ShortRun(run.to_owned()),
-            _ => TermUnit::Adjacency,
+            n if n + 1 < SENTENCE_CHARS => TermUnitKind::ShortRun(run.to_owned()),
+            _ => TermUnitKind::Adjacency,
         };
-        let is_sentence = unit == TermUnit::Adjacency;
+        let is_sentence = unit == TermUnitKind::Adjacency;
         self.push(text, unit, true);
         for pair in &pairs {
             self.mark_text(&String::from_iter(pair));
@@ -364,7 +371,7 @@ impl TermCollector {
         }
     }
 
-    fn push(&mut self, text: String, unit: TermUnit, is_content: bool) {
+    fn push(&mut self, text: String, unit: TermUnitKind, is_content: bool) {
         let (words, role) = (Vec::new(), QuestionTermRole::Subject);
         self.push_term(Term { text, words, role, unit, is_name: false }, is_content);
     }
@@ -381,7 +388,7 @@ impl TermCollector {
         words.extend(plain_word(lower));
         words.extend(other_forms(lower).into_iter().map(str::to_owned));
         let term = match words.len() {
-            1 => Some(Term { text, words, role, unit: TermUnit::Word, is_name: false }),
+            1 => Some(Term { text, words, role, unit: TermUnitKind::Word, is_name: false }),
             _ => Term::of_words(words, role),
         };
         if let Some(term) = term {

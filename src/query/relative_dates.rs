@@ -30,14 +30,14 @@ pub(super) struct Calendar {
 
 /// The days that words may mean, and those that they mean in each of their readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct RelativeDays {
+pub(super) struct PossibleAndLikelyDays {
     pub(super) all: DaySpan,
     pub(super) likely: DaySpan,
 }
 
-impl From<DaySpan> for RelativeDays {
-    fn from(days: DaySpan) -> RelativeDays {
-        RelativeDays { all: days, likely: days }
+impl From<DaySpan> for PossibleAndLikelyDays {
+    fn from(days: DaySpan) -> PossibleAndLikelyDays {
+        PossibleAndLikelyDays { all: days, likely: days }
     }
 }
 
@@ -75,7 +75,11 @@ impl Calendar {
 
     /// Reads the date that words begin with, and returns it with the number of its words. The name
     /// of a weekday is a day if `is_day` says so; it may name a habit.
-    pub(super) fn read(self, words: &[&str], is_day: bool) -> Option<(RelativeDays, usize)> {
+    pub(super) fn read(
+        self,
+        words: &[&str],
+        is_day: bool,
+    ) -> Option<(PossibleAndLikelyDays, usize)> {
         let day = |offset, n_words| Some((self.days(offset, offset)?.into(), n_words));
         if let Some((offset, n_words)) = self.day_of_week(words) {
             return day(offset, n_words);
@@ -125,7 +129,7 @@ impl Calendar {
 
     /// Returns the last, this or the next unit, by the sign of `side`. By a week, some mean the
     /// seven days beside today, others those from Monday on.
-    fn unit(self, unit: &str, side: i64) -> Option<RelativeDays> {
+    fn unit(self, unit: &str, side: i64) -> Option<PossibleAndLikelyDays> {
         let (monday, sunday) = (7 * side - self.weekday, 7 * side + 6 - self.weekday);
         let (all, likely) = match unit {
             "week" => match side {
@@ -146,7 +150,7 @@ impl Calendar {
             }
         };
         let [all, likely] = [self.days(all.0, all.1)?, self.days(likely.0, likely.1)?];
-        Some(RelativeDays { all, likely })
+        Some(PossibleAndLikelyDays { all, likely })
     }
 
     /// Returns the day, week, month or year that was `n` ago.

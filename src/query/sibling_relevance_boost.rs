@@ -9,10 +9,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::candidates::NodeMatch;
-use super::speakers::AskedSpeakers;
+use super::speaker_match_weighting::AskedSpeakers;
 use super::{Error, sort_by_worth};
 use crate::store::NodeRowId;
-use crate::store::reader::{Reader, Siblings};
+use crate::store::reader::{Reader, SiblingsForRanking};
 
 /// Shares of its words that a text gives to those after it, nearest first.
 const GIVEN_AFTER: [f64; 2] = [0.6, 0.35];
@@ -110,7 +110,12 @@ impl SiblingBoostedScores {
 
     /// Adds the words of a match to the texts around it. `told` is the part of them that counts for
     /// the share of the question, and that for the next text.
-    fn give(&mut self, it: &NodeMatch, siblings: &Siblings, (told, told_next): (f64, f64)) {
+    fn give(
+        &mut self,
+        it: &NodeMatch,
+        siblings: &SiblingsForRanking,
+        (told, told_next): (f64, f64),
+    ) {
         self.add(it.node.key, it, (1.0, 1.0));
         for (keys, shares) in [(&siblings.after, GIVEN_AFTER), (&siblings.before, GIVEN_BEFORE)] {
             for (key, share) in keys.iter().zip(shares) {

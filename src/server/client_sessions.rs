@@ -2,13 +2,13 @@
 //!
 //! The [`LiveSessionRegistry`] takes the requests of clients and lists the present sessions.
 //! Changes leave it as [`ClientSessionRecord`]s, the lines of the ledger; a
-//! [`PastSessionsOfClient`] summarizes all lines of one client. The statements of a client about
+//! [`ClientSessionHistory`] summarizes all lines of one client. The statements of a client about
 //! itself are unverified.
 
-pub(crate) mod recorder;
+pub(crate) mod session_event_recorder;
 
+mod client_session_history;
 mod live_session_registry;
-mod past_sessions_of_client;
 #[cfg(test)]
 mod tests;
 
@@ -16,14 +16,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::identity::{ContentHash, base62};
 
-pub(crate) use live_session_registry::{
-    EndedSessionRetention, LiveSession, LiveSessionRegistry, ObservedRequest, ProcessTransport,
-    SessionChangeFilter,
-};
 #[cfg(any(test, fuzzing))]
-pub(crate) use past_sessions_of_client::LEDGER_LINE_BYTES_MAX;
-pub(crate) use past_sessions_of_client::{
-    ClientSessionRecord, ClientSessionTotals, PastSessionsOfClient, each_line,
+pub(crate) use client_session_history::LEDGER_LINE_BYTES_MAX;
+pub(crate) use client_session_history::{
+    ClientSessionHistory, ClientSessionRecord, ClientSessionTotals, each_line,
+};
+pub(crate) use live_session_registry::{
+    ChangedSessionsToPersist, EndedSessionQueueing, LiveSession, LiveSessionRegistry,
+    ObservedRequest, ProcessTransport,
 };
 
 /// Maximum characters of a client's name in the name of its file.

@@ -5,8 +5,8 @@
 //! is the binary that `make conformance` runs, and the tests play the same scenarios over stdio.
 
 mod client_request_tools;
-mod resources_and_prompts;
-mod tools;
+mod fixture_resources_and_prompts;
+mod fixture_tools;
 
 use std::fmt;
 use std::io;
@@ -89,9 +89,9 @@ fn server(step: Duration) -> Arc<Server<ConformanceHandler>> {
             version: env!("CARGO_PKG_VERSION"),
             instructions: "The fixtures of the conformance suite.",
         },
-        tools: [tools::TOOLS, client_request_tools::TOOLS].concat(),
-        resources: resources_and_prompts::RESOURCES,
-        prompts: resources_and_prompts::PROMPTS,
+        tools: [fixture_tools::TOOLS, client_request_tools::TOOLS].concat(),
+        resources: fixture_resources_and_prompts::RESOURCES,
+        prompts: fixture_resources_and_prompts::PROMPTS,
         page_rows_max: PAGE_ROWS_MAX,
         state_signer: StateSigner::default(),
         handler: ConformanceHandler { step },

@@ -44,7 +44,7 @@ pub(crate) struct LogRecord {
 
 /// The records of the buffer, oldest first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct LogBufferContents {
+pub(crate) struct LogBufferReadout {
     pub(crate) records: Vec<LogRecord>,
     /// Number of records that were dropped for newer ones.
     pub(crate) dropped: u64,
@@ -86,9 +86,9 @@ impl LogBuffer {
     }
 
     /// Returns the present records.
-    pub(crate) fn read(&self) -> LogBufferContents {
+    pub(crate) fn read(&self) -> LogBufferReadout {
         let state = self.state();
-        LogBufferContents {
+        LogBufferReadout {
             records: state.records.iter().cloned().collect(),
             dropped: state.dropped,
         }

@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::background::rescan::SharedRescanStatus;
-use crate::memory::{ClientOrLogNames, ServerFactKey, ServerStatus};
+use crate::memory::{ClientsOrSessionLogs, ServerFactKey, ServerStatus};
 use crate::model::clock::Clock;
 use crate::server::client_sessions::{LiveSession, LiveSessionRegistry};
-use crate::server::jsonl_files::{SessionHistoryFiles, SessionLogs};
+use crate::server::jsonl_files::{ClientHistoryFiles, SessionLogs};
 use crate::server::log_buffer::LogBuffer;
 
 /// Read handles on the state of this process.
@@ -23,7 +23,7 @@ pub(crate) struct ServerFactSource {
     /// The connected clients.
     pub(crate) registry: LiveSessionRegistry,
     /// The recorded sessions.
-    pub(crate) history: SessionHistoryFiles,
+    pub(crate) history: ClientHistoryFiles,
     /// The session logs, if enabled.
     pub(crate) logs: SessionLogs,
     /// The space, if the memory is shared.
@@ -73,13 +73,13 @@ impl ServerStatus for ServerFactSource {
         self.registry.is_observer()
     }
 
-    fn names(&self, of: ClientOrLogNames) -> Vec<String> {
+    fn names(&self, of: ClientsOrSessionLogs) -> Vec<String> {
         // Unreadable files complete nothing.
         match of {
-            ClientOrLogNames::Clients => {
+            ClientsOrSessionLogs::Clients => {
                 self.history.clients().unwrap_or_default().into_iter().map(|it| it.hash).collect()
             }
-            ClientOrLogNames::SessionLogs => {
+            ClientsOrSessionLogs::SessionLogs => {
                 self.logs.index().unwrap_or_default().into_iter().map(|it| it.session_id).collect()
             }
         }

@@ -20,7 +20,9 @@ use crossbeam_channel::{Receiver, Sender, bounded, select};
 use super::single_client_worker_pool::SingleClientWorkerPool;
 use super::{BackgroundTask, StopReason, StopSignal, ThreadGroup, join, spawn, work};
 use crate::mcp::rpc::{FrameReader, FrameResult};
-use crate::mcp::{Connection, Handler, Job, Outbox, OutgoingLine, Server, TransportAction};
+use crate::mcp::{
+    Connection, Handler, Outbox, OutgoingJsonRpcLine, QueuedRequest, Server, TransportAction,
+};
 use crate::model::clock::Clock;
 
 /// Name of the one connection.
@@ -94,8 +96,8 @@ struct StdioConnection<'a, S: Handler> {
     server: &'a Server<S>,
     connection: Connection,
     outbox: Outbox,
-    pool: SingleClientWorkerPool<Box<Job>>,
-    lines: Sender<OutgoingLine>,
+    pool: SingleClientWorkerPool<Box<QueuedRequest>>,
+    lines: Sender<OutgoingJsonRpcLine>,
     wakes: Receiver<()>,
     interrupts: &'a Receiver<()>,
     writer: ThreadGroup,
@@ -164,7 +166,7 @@ impl<S: Handler> StdioConnection<'_, S> {
         }
     }
 
-    fn say_all(&self, lines: Vec<OutgoingLine>) -> Option<StopReason> {
+    fn say_all(&self, lines: Vec<OutgoingJsonRpcLine>) -> Option<StopReason> {
         lines.into_iter().find_map(|line| self.hand(TransportAction::Reply(line)))
     }
 
@@ -231,7 +233,7 @@ fn read_frames(input: impl Read, frames: &Sender<FrameResult>) {
 
 /// Writes each line as it comes. A failed write ends the thread, which ends the server: the client
 /// is gone.
-fn write_lines(lines: &Receiver<OutgoingLine>, mut output: impl Write) {
+fn write_lines(lines: &Receiver<OutgoingJsonRpcLine>, mut output: impl Write) {
     for mut line in lines {
         line.text.push('\n');
         if let Err(error) = output.write_all(line.text.as_bytes()).and_then(|()| output.flush()) {

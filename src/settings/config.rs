@@ -6,7 +6,6 @@
 //! protections off, opening a port, writing outside. Parsing is pure; the shell reads the file.
 
 mod knowledge;
-mod layers;
 mod object_reader;
 mod providers;
 mod remind_program_settings;
@@ -14,6 +13,7 @@ mod remind_program_settings;
 mod tests;
 mod typed_memory_retention;
 mod units;
+mod user_and_folder_layers;
 mod values_and_defaults;
 
 use std::fmt;
@@ -22,17 +22,17 @@ use serde_json::{Map, Value};
 
 use crate::ingest::redact::{CustomKind, RedactConfigError, Redactor};
 pub(crate) use knowledge::KnowledgeSettings;
-pub(crate) use layers::UserConfig;
 use object_reader::{ObjectReader, SignConstraint};
 #[cfg(feature = "providers")]
-pub(crate) use providers::ProviderKind;
-pub(crate) use providers::{ConsolidationSettings, ProviderSpec, ProvidersByJob};
+pub(crate) use providers::ProviderApiOrCommand;
+pub(crate) use providers::{AutomaticConsolidationSettings, ProviderSpec, ProvidersByJob};
 pub(crate) use remind_program_settings::RemindUserConfig;
 pub(crate) use typed_memory_retention::{MemoryRetentionLimits, TypedMemorySettings};
+pub(crate) use user_and_folder_layers::UserConfig;
 pub(crate) use values_and_defaults::{
     BudgetSettings, CompileSettings, Config, JsonlLogFileSettings, LogFormat, LogLevel,
     LogSettings, RedactionSettings, RescanSettings, ResourceNotificationSettings, ServerSettings,
-    SessionHistoryFlushSettings, TemperatureSettings, Transport,
+    SessionLedgerFlushSettings, TemperatureSettings, Transport,
 };
 
 /// Path of the file in messages.
@@ -103,7 +103,7 @@ impl Config {
         let config = Config {
             budgets: budgets(fields.object("budgets")?)?,
             compile: compile(fields.object("compile")?)?,
-            consolidation: ConsolidationSettings::read(fields.object("consolidation")?)?,
+            consolidation: AutomaticConsolidationSettings::read(fields.object("consolidation")?)?,
             knowledge: KnowledgeSettings::read(fields.object("knowledge")?)?,
             memory: TypedMemorySettings::read(fields.object("memory")?)?,
             providers: ProvidersByJob::read(fields.object("providers")?)?,
@@ -322,9 +322,9 @@ fn server(mut fields: ObjectReader) -> Result<ServerSettings, ConfigError> {
             debounce: debounce.unwrap_or(ResourceNotificationSettings::default().debounce),
             overrides,
         },
-        sessions: SessionHistoryFlushSettings {
+        sessions: SessionLedgerFlushSettings {
             flush_interval: flush_interval
-                .unwrap_or(SessionHistoryFlushSettings::default().flush_interval),
+                .unwrap_or(SessionLedgerFlushSettings::default().flush_interval),
         },
         rescan_files: log_files(fields.object("rescan_files")?)?,
     };

@@ -7,16 +7,16 @@
 
 mod agent_edits;
 mod custom_views;
+mod entity_name_lookup_cache;
 mod facets;
 mod files_as_entities;
 mod forgotten_imports;
 mod fts;
 mod heat_edits;
 mod history_reads_and_drops;
-mod inserts;
 mod knowledge_lookup;
-mod known_entity_names;
 mod manual_edges;
+mod node_inserts;
 mod nodes;
 mod placement_columns;
 mod request_receipts;
@@ -26,15 +26,15 @@ mod typed_nodes;
 
 use std::collections::{BTreeSet, HashMap};
 
+use entity_name_lookup_cache::KnownEntityNames;
 pub(crate) use facets::{FacetEntries, facet_entries};
 pub(crate) use files_as_entities::FileNames;
 use fts::IndexingTime;
 #[cfg(feature = "shared")]
 pub(in crate::store) use fts::merge_few;
 pub(in crate::store) use fts::{merge_many, merge_on};
-use inserts::PendingChangeRow;
-use known_entity_names::KnownEntityNames;
 pub(crate) use manual_edges::{ManualEdgeResolution, UnrelateOutcome};
+use node_inserts::PendingChangeRow;
 pub(crate) use nodes::NewNode;
 pub(crate) use request_receipts::RequestReceipt;
 use rusqlite::{Row, Transaction, params};

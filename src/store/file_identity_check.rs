@@ -9,8 +9,8 @@
 //! locks; only the log has none, and is kept open, since each write reads its beginning.
 
 mod hard_links;
-mod open_wal;
 mod unlinked_log;
+mod wal_head_reader;
 
 use std::fs::{self, File, Metadata};
 use std::path::{Path, PathBuf};
@@ -21,15 +21,15 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 pub(super) use hard_links::check_links;
 use hard_links::{check_names, n_names};
-use open_wal::{LOG_HEAD, OpenWal};
 use unlinked_log::is_empty_file;
+use wal_head_reader::{LOG_HEAD, WalHeadReader};
 
-use super::checked_schema::CheckedSchema;
 use super::committed_wal_pages::CommittedWalPageNumbers;
 use super::descriptor_shortage::{is_shortage, shortage};
 use super::missing_wal_at_opening::with_suffix;
-use super::{ErrorContext, StoreError, write_transaction};
-use crate::ingest::scan::{FileIdentity, LockedFiles};
+use super::schema_check_cache::SchemaCheckCache;
+use super::{ErrorContext, StoreError, write_lock_and_holder};
+use crate::ingest::scan::{FileIdentity, OwnOpenDatabaseFiles};
 
 /// The first bytes of a log whose checksums are little-endian, and big-endian.
 const LOG_MAGIC: [u8; 4] = [0x37, 0x7f, 0x06, 0x82];
@@ -46,16 +46,16 @@ pub(crate) struct OpenedFiles {
     /// The names of the log and of its index.
     beside: [PathBuf; 2],
     opened: DatabaseInodes,
-    open_log: Option<OpenWal>,
+    open_log: Option<WalHeadReader>,
     /// Keeps whoever reads a folder from dropping SQLite's locks.
-    _locked: LockedFiles,
+    _locked: OwnOpenDatabaseFiles,
     /// The index, where it had to be looked into; it stays open until the process ends.
     index: OnceLock<&'static File>,
     /// The log as it was after a write of this process that was not its first.
     log: Mutex<Option<WalExtent>>,
     /// The database as it was when this process last saw that it is whole.
     database: Mutex<Option<DatabaseFileExtent>>,
-    schema: CheckedSchema,
+    schema: SchemaCheckCache,
 }
 
 /// A size of the database file.
@@ -152,25 +152,25 @@ impl OpenedFiles {
         let mut file_identity = OpenedFiles {
             path: path.to_owned(),
             full,
-            open_log: OpenWal::open(&beside[0])?,
+            open_log: WalHeadReader::open(&beside[0])?,
             beside,
             opened: [None; 3],
-            _locked: LockedFiles::new([]),
+            _locked: OwnOpenDatabaseFiles::new([]),
             index: OnceLock::new(),
             log: Mutex::default(),
             database: Mutex::default(),
-            schema: CheckedSchema::default(),
+            schema: SchemaCheckCache::default(),
         };
         file_identity.opened = inodes(&file_identity.look());
         match file_identity.opened.iter().position(Option::is_none) {
             Some(nth) => Err(file_identity.moved(nth)),
-            None if file_identity.open_log.as_ref().and_then(OpenWal::inode)
+            None if file_identity.open_log.as_ref().and_then(WalHeadReader::inode)
                 != file_identity.opened[1] =>
             {
                 Err(file_identity.moved(1))
             }
             None => {
-                let locked = LockedFiles::new(file_identity.opened.into_iter().flatten());
+                let locked = OwnOpenDatabaseFiles::new(file_identity.opened.into_iter().flatten());
                 Ok(OpenedFiles { _locked: locked, ..file_identity })
             }
         }
@@ -190,7 +190,7 @@ impl OpenedFiles {
         conn: &'c Connection,
         doing: &'static str,
     ) -> Result<Transaction<'c>, StoreError> {
-        let tx = write_transaction::begin_write(conn, doing)?;
+        let tx = write_lock_and_holder::begin_write(conn, doing)?;
         self.check_locked()?;
         self.check_schema(&tx)?;
         Ok(tx)
@@ -361,7 +361,7 @@ impl OpenedFiles {
     fn log_state(&self, moment: WalCheckMoment) -> WalTruncationCheckResult {
         // Other threads note a later state meanwhile otherwise.
         let mut known = lock(&self.log);
-        let Some((head, n_bytes)) = self.open_log.as_ref().and_then(OpenWal::head) else {
+        let Some((head, n_bytes)) = self.open_log.as_ref().and_then(WalHeadReader::head) else {
             return WalTruncationCheckResult::Whole(None);
         };
         if ![LOG_MAGIC, LOG_MAGIC_BIG].contains(&[head[0], head[1], head[2], head[3]]) {

@@ -6,7 +6,7 @@
 
 use rusqlite::{Connection, Row, params};
 
-use super::node_columns::{AttributeValues, SqlTemplate};
+use super::node_columns::{OptionalColumnValues, SqlTemplate};
 use super::{ErrorContext, PreparedStatements, StoreError};
 use crate::model::clock::UnixMillis;
 
@@ -36,7 +36,7 @@ pub(crate) struct NodeVersionWithoutText {
     pub(crate) label: String,
     pub(crate) format: String,
     pub(crate) tokens: u32,
-    pub(crate) attributes: AttributeValues,
+    pub(crate) attributes: OptionalColumnValues,
 }
 
 /// The position of a change in the history.
@@ -85,7 +85,7 @@ fn read_side(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<NodeVersionWit
         format: row.get(at + 5)?,
         label: row.get(at + 6)?,
         tokens: row.get(at + 8)?,
-        attributes: AttributeValues::read(row, at + 9)?,
+        attributes: OptionalColumnValues::read(row, at + 9)?,
     }))
 }
 

@@ -16,7 +16,7 @@ mod target_lookup;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use entity_names_of_files::{entity_path, name_in_file, part_of_file, root_label};
-use newly_added_target_names::{KeyWatermarks, NewNameFilter, name_of_path};
+use newly_added_target_names::{KeyWatermarks, WantedNewNameFilter, name_of_path};
 pub(crate) use rebuild::{read_again, read_all};
 pub(crate) use resolution::resolve_rows;
 use resolution::{RefsAwaitingNameFinder, compare_target, resolve_all};
@@ -63,7 +63,7 @@ pub(super) struct DirtyRefs {
     /// Rows of references that are new or whose source moved.
     references: BTreeSet<i64>,
     /// The filter of the names of new nodes, where they are many.
-    new_names: Option<NewNameFilter>,
+    new_names: Option<WantedNewNameFilter>,
 }
 
 /// The parts of a node that yield its names and references.
@@ -114,7 +114,7 @@ impl DirtyRefs {
         if self.new_names.is_none()
             && (1..=COMPARED_REFERENCES_MAX).contains(&self.newest.reference)
         {
-            self.new_names = Some(NewNameFilter::of(conn)?);
+            self.new_names = Some(WantedNewNameFilter::of(conn)?);
         }
         Ok(())
     }
@@ -304,7 +304,8 @@ impl DirtyRefs {
             self.scope(conn, file)?;
         }
         let DirtyRefs { newest, names, mut references, new_names, .. } = self;
-        let (filter, noted_since) = new_names.map_or((None, i64::MAX), NewNameFilter::into_parts);
+        let (filter, noted_since) =
+            new_names.map_or((None, i64::MAX), WantedNewNameFilter::into_parts);
         let found = &mut references;
         let mut wanting = RefsAwaitingNameFinder { conn, newest: newest.reference, found, filter };
         for name in names {

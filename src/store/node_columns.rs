@@ -10,14 +10,14 @@
 //! columns take the place of names in braces, once per process, so that no statement spells them
 //! out.
 
-mod attribute_values;
+mod optional_column_values;
 
 use std::sync::OnceLock;
 
 use ColumnRedaction::{Bound, Hash, Json, Names, Numbers, Words};
 use ColumnRole::{Derived, Field, Optional};
 use FingerprintUse::{Always, No, WhereGiven};
-pub(crate) use attribute_values::{AttributeValue, AttributeValues};
+pub(crate) use optional_column_values::{OptionalColumnValue, OptionalColumnValues};
 
 use crate::model::tree::Node;
 
@@ -29,7 +29,7 @@ pub(crate) struct NodeColumn {
     pub(crate) hashed: FingerprintUse,
     pub(crate) holds: ColumnRedaction,
     /// The columns of `diff` that keep its earlier values; empty: it has no versions.
-    pub(crate) old: &'static [HistoryColumn],
+    pub(crate) old: &'static [OldValueColumn],
 }
 
 /// Tells how the store treats the values of a column.
@@ -41,7 +41,7 @@ pub(crate) enum ColumnRole {
     Derived,
     /// An optional value, treated as every other one. The function reads it from a parsed file;
     /// without one, files have no such value, and an agent's stays whatever the file contains.
-    Optional(Option<fn(&Node) -> Option<AttributeValue>>),
+    Optional(Option<fn(&Node) -> Option<OptionalColumnValue>>),
 }
 
 /// Tells whether the fingerprint covers a column.
@@ -72,7 +72,7 @@ pub(crate) enum ColumnRedaction {
 
 /// Describes a column of `diff` that keeps a node's earlier value.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct HistoryColumn {
+pub(crate) struct OldValueColumn {
     pub(crate) name: &'static str,
     /// The present value, of `node`, its `parent` and its `file`; `None`: the node's own.
     now: Option<&'static str>,
@@ -80,13 +80,13 @@ pub(crate) struct HistoryColumn {
 }
 
 /// Keeps the row that a column of `node` refers to, by a name that outlives it.
-const fn old(name: &'static str, now: &'static str, holds: ColumnRedaction) -> HistoryColumn {
-    HistoryColumn { name, now: Some(now), holds }
+const fn old(name: &'static str, now: &'static str, holds: ColumnRedaction) -> OldValueColumn {
+    OldValueColumn { name, now: Some(now), holds }
 }
 
 /// Keeps the value of the column itself.
-const fn own(name: &'static str, holds: ColumnRedaction) -> HistoryColumn {
-    HistoryColumn { name, now: None, holds }
+const fn own(name: &'static str, holds: ColumnRedaction) -> OldValueColumn {
+    OldValueColumn { name, now: None, holds }
 }
 
 const fn column(
@@ -94,7 +94,7 @@ const fn column(
     kind: ColumnRole,
     hashed: FingerprintUse,
     holds: ColumnRedaction,
-    old: &'static [HistoryColumn],
+    old: &'static [OldValueColumn],
 ) -> NodeColumn {
     NodeColumn { name, kind, hashed, holds, old }
 }
@@ -105,16 +105,16 @@ pub(crate) const LANG: &str = "lang";
 pub(crate) const KEY_PATH: &str = "key_path";
 pub(crate) const FIELDS: &str = "fields";
 
-fn level(of: &Node) -> Option<AttributeValue> {
-    of.level.map(|it| AttributeValue::Integer(it.into()))
+fn level(of: &Node) -> Option<OptionalColumnValue> {
+    of.level.map(|it| OptionalColumnValue::Integer(it.into()))
 }
 
-fn lang(of: &Node) -> Option<AttributeValue> {
-    of.lang.clone().map(AttributeValue::Text)
+fn lang(of: &Node) -> Option<OptionalColumnValue> {
+    of.lang.clone().map(OptionalColumnValue::Text)
 }
 
-fn key_path(of: &Node) -> Option<AttributeValue> {
-    of.key_path.clone().map(AttributeValue::Text)
+fn key_path(of: &Node) -> Option<OptionalColumnValue> {
+    of.key_path.clone().map(OptionalColumnValue::Text)
 }
 
 /// Holds every column of a node. The fields have the order in which `NodeRecord` and

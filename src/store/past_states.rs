@@ -4,7 +4,7 @@
 //! first. It starts from the present rows and needs only `diff` of the history. Once every snapshot
 //! younger than N is undone, [`PastState::fingerprint`] is the `cursor_hash` of N.
 
-pub(crate) mod history_completion;
+pub(crate) mod legacy_history_completion;
 pub(crate) mod unrestorable_states;
 
 use std::collections::{BTreeMap, HashMap};

@@ -7,6 +7,7 @@
 
 mod active_work_leases;
 mod archive_candidates;
+mod briefing_candidates;
 mod browse;
 mod browse_sum_cache;
 mod custom_views;
@@ -23,11 +24,10 @@ mod knowledge;
 mod memory_change_counters;
 mod omitted_subtree_size;
 mod population_state;
-mod read_or_pinned_nodes;
-mod replaced_nodes;
 mod stats;
 mod stats_cache;
 mod streamed_listings;
+mod superseded_and_deleted_nodes;
 mod texts_with_breadcrumbs;
 mod typed_nodes;
 mod vectors;
@@ -51,25 +51,24 @@ use filter::changed_at;
 pub(super) use filter::unless_archived;
 pub(crate) use filter::{ArchivedVisibility, NodeFilter};
 pub(crate) use fts_hits::{
-    MatchAgeOrder, MatchedNode, NodeTextStart, Siblings, TypedRankingFields,
+    MatchAgeOrder, MatchedNode, NodeTextStart, SiblingsForRanking, TypedRankingFields,
 };
 pub(crate) use history::SnapshotRange;
 pub(super) use knowledge::disputes_what_is_over;
 pub(crate) use knowledge::{KnowledgeChange, KnowledgeRow, TypedEdge};
 pub(crate) use omitted_subtree_size::{SiblingRangeAfterPage, SubtreeSize};
-pub(crate) use replaced_nodes::LEFT_OUT_REASONS;
 pub(crate) use stats::{FileSummary, Stats};
 pub(crate) use streamed_listings::TreeRow;
+pub(crate) use superseded_and_deleted_nodes::LEFT_OUT_REASONS;
 pub(crate) use texts_with_breadcrumbs::TextWithBreadcrumb;
 pub(crate) use typed_nodes::{
     AccessStats, FieldFilter, FilterValue, TypedNode, read_access, unreadable,
 };
 pub(crate) use vectors::TextWithoutVector;
-pub(crate) use {browse_sum_cache::FileSums, memory_change_counters::MemoryChangeCounters};
 pub(crate) use {
-    population_state::PopulationState, read_or_pinned_nodes::UsedNodeWithHeat,
-    stats_cache::SumCache,
+    briefing_candidates::UsedNodeWithHeat, population_state::PopulationState, stats_cache::SumCache,
 };
+pub(crate) use {browse_sum_cache::FileSums, memory_change_counters::MemoryChangeCounters};
 
 use deadline::QueryDeadline;
 

@@ -8,7 +8,8 @@ use rusqlite::types::Type;
 
 use super::StoreError;
 use super::node_columns::{
-    AttributeValue, AttributeValues, FingerprintUse, LEVEL, NodeColumn, attributes, columns,
+    FingerprintUse, LEVEL, NodeColumn, OptionalColumnValue, OptionalColumnValues, attributes,
+    columns,
 };
 use crate::model::database_state_fingerprint::NodeState;
 use crate::model::file_stat::FileStat;
@@ -94,12 +95,12 @@ pub(crate) struct NodeRecord {
     pub(crate) source_hash: Option<ContentHash>,
     pub(crate) breadcrumb: String,
     pub(crate) content: String,
-    pub(crate) attributes: AttributeValues,
+    pub(crate) attributes: OptionalColumnValues,
 }
 
 /// A node whose text is compared with another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ComparedNode {
+pub(crate) struct NearDuplicateCandidate {
     pub(crate) id: String,
     pub(crate) label: String,
     pub(crate) content: String,
@@ -115,7 +116,7 @@ pub(crate) struct NodeData<'a> {
     pub(crate) label: &'a str,
     pub(crate) content: &'a str,
     pub(crate) token_count: u32,
-    pub(crate) attributes: AttributeValues,
+    pub(crate) attributes: OptionalColumnValues,
 }
 
 /// The tombstone of a node that a file contains and an agent forgot.
@@ -157,7 +158,7 @@ impl NodeRecord {
         let format: String = row.get(6)?;
         let content_hash: String = row.get(8)?;
         let source_hash: Option<String> = row.get(10)?;
-        let attributes = AttributeValues::read(row, 13)?;
+        let attributes = OptionalColumnValues::read(row, 13)?;
         let is_level_known = attributes.get(LEVEL).is_none() || attributes.level().is_some();
         let parsed = (
             NodeId::parse(&id),
@@ -202,7 +203,7 @@ impl<'a> NodeData<'a> {
             label: &node.label,
             content: &node.content,
             token_count: node.token_count,
-            attributes: AttributeValues::of_source(node),
+            attributes: OptionalColumnValues::of_source(node),
         }
     }
 
@@ -216,7 +217,7 @@ impl<'a> NodeData<'a> {
         let mut state = NodeState::new(Cow::Borrowed(id));
         state.fields.push(Some(self.node_type.as_str().into()));
         for (column, value) in attributes().iter().zip(self.attributes.values()) {
-            push(&mut state, column, value.map(AttributeValue::text));
+            push(&mut state, column, value.map(OptionalColumnValue::text));
         }
         let others = [self.format.as_str(), self.label, hash];
         state.fields.extend(others.map(|it| Some(it.into())));
@@ -266,10 +267,10 @@ pub(crate) fn read_state(
     for (column, nth) in
         hashed(FingerprintUse::Always).chain(hashed(FingerprintUse::WhereGiven)).zip(at..)
     {
-        let value: Option<AttributeValue> = row.get(nth)?;
+        let value: Option<OptionalColumnValue> = row.get(nth)?;
         let value = value.map(|it| match it {
-            AttributeValue::Text(it) => Cow::Owned(it),
-            AttributeValue::Integer(it) => Cow::Owned(it.to_string()),
+            OptionalColumnValue::Text(it) => Cow::Owned(it),
+            OptionalColumnValue::Integer(it) => Cow::Owned(it.to_string()),
         });
         push(&mut state, column, value);
     }

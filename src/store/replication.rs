@@ -13,7 +13,7 @@ mod divergence_check;
 pub(crate) mod in_process_sequencer;
 mod log_applier;
 mod log_entry;
-mod replica_row;
+mod replica_space_and_position;
 mod sequencer;
 mod table_scopes;
 #[cfg(test)]
@@ -28,7 +28,7 @@ pub(crate) use divergence_check::check_standing;
 #[cfg(any(test, fuzzing))]
 pub(crate) use log_entry::rewrite_part;
 pub(crate) use log_entry::{LogHash, LogPart};
-pub(crate) use replica_row::{
+pub(crate) use replica_space_and_position::{
     LogPosition, Replica, become_replica, leave_space, replica_of, set_space_url,
 };
 pub(crate) use sequencer::{LogTransaction, Sequencer, SpaceHead};
@@ -38,7 +38,7 @@ use super::checkpoint::WriteAheadLog;
 use super::commit_outcome::commit;
 use super::file_identity_check::OpenedFiles;
 use super::portable_root_names::{name_other_roots, name_root, root_name_at};
-use super::write_transaction::begin_write;
+use super::write_lock_and_holder::begin_write;
 use super::{
     ErrorContext, PreparedStatements, SharedError, StoreError, busy_handler, connection, schema,
     source_files,
@@ -239,7 +239,7 @@ impl WriterReplication {
                 commit(tx, "commit a write")?;
             }
             Some(end) => {
-                replica_row::move_to(&tx, &end.place)?;
+                replica_space_and_position::move_to(&tx, &end.place)?;
                 turn.commit(&end).map_err(StoreError::from)?;
                 // From here on the write is kept: what this file lacks comes from the log.
                 if let Err(error) = commit(tx, "commit a write") {
@@ -339,7 +339,7 @@ impl WriterReplication {
         };
         let tx = self.file_identity.begin_write(conn, "begin an image")?;
         append_image(&tx, &self.sequencer, &place, &mut *turn)?;
-        replica_row::move_to(&tx, &place)?;
+        replica_space_and_position::move_to(&tx, &place)?;
         self.recorder.forget(&tx)?;
         turn.commit(&SpaceHead { place, schema: own })?;
         commit(tx, "commit the place in the log")?;

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::write_transaction::begin_write;
+use super::write_lock_and_holder::begin_write;
 use super::{ErrorContext, PreparedStatements, StoreError, links};
 
 /// `rmdb` in ASCII.

@@ -20,7 +20,7 @@ use super::replica_write_guard::refuse_replica;
 use super::replication::{
     self, LogPosition, LogTransaction, PortableRootNameFn, Sequencer, WriterReplication,
 };
-use super::write_wait_announcement::WriteWaitAnnouncement;
+use super::write_lock_waiter_signal::WriteLockWaiterSignal;
 use super::{
     Batch, ChangedNodeCounts, ErrorContext, FileId, FileRow, IfMissing, Root, RootId, StoreError,
     WriteAheadLog, busy_handler, connection, source_files,
@@ -43,7 +43,7 @@ pub(crate) struct Writer {
     sharing: Option<WriterReplication>,
     log: Arc<WriteAheadLog>,
     file_identity: Arc<OpenedFiles>,
-    announcement: Arc<WriteWaitAnnouncement>,
+    announcement: Arc<WriteLockWaiterSignal>,
     /// Threads that wait for the connection.
     n_waiting: AtomicUsize,
 }
@@ -76,7 +76,7 @@ impl Writer {
         wait: Duration,
         long_pages: i32,
     ) -> Result<Writer, StoreError> {
-        let announcement = Arc::new(WriteWaitAnnouncement::of(path));
+        let announcement = Arc::new(WriteLockWaiterSignal::of(path));
         let own = Arc::clone(&announcement);
         let announce = move || {
             own.make();

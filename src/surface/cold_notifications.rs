@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::mcp::{LineWrittenCallback, Notice, Severity, ToolReply};
+use crate::mcp::{ClientLogNotice, LineWrittenCallback, Severity, ToolReply};
 use crate::memory::Memory;
 use crate::model::clock::Clock;
 use crate::query::OutputFormat;
@@ -27,7 +27,7 @@ const NOTICE_TOKENS_MIN: usize = 40;
 const JOINT_TOKENS: usize = 4;
 
 /// Returns a notice of cold nodes that no client has had, as many as fit beside the reply.
-pub(super) fn notice(memory: &Memory, beside: Option<&ToolReply>) -> Option<Notice> {
+pub(super) fn notice(memory: &Memory, beside: Option<&ToolReply>) -> Option<ClientLogNotice> {
     if !memory.may_have_cold_nodes() {
         return None;
     }
@@ -52,7 +52,7 @@ pub(super) fn notice(memory: &Memory, beside: Option<&ToolReply>) -> Option<Noti
     let lines: Vec<String> = offer.nodes().iter().map(line).collect();
     let text = format!("{MESSAGE}\n{}", lines.join("\n"));
     let callback = callback(offer, memory.clock().clone());
-    Some(Notice { level: Severity::Warning, logger: LOGGER, data, text, callback })
+    Some(ClientLogNotice { level: Severity::Warning, logger: LOGGER, data, text, callback })
 }
 
 fn callback(offer: ColdNodesOffer, clock: Clock) -> LineWrittenCallback {

@@ -10,8 +10,8 @@ use super::rest_api::{self, RestContext};
 use super::{HandlerWithChangeWatch, RecordSessions, read_row, resources};
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    Args, CallContext, ClientNonRequestEvent, ClientRequestEvent, CompletionRequest,
-    DynamicResource, Handler, HandlerError, PromptMessage, RestReply, RestRequest, ServerInfo,
+    Args, CallContext, ClientNonRequestEvent, ClientRequestEvent, CompletionRequest, Handler,
+    HandlerError, PromptMessage, RestApiReply, RestApiRequest, RuntimeAddedResource, ServerInfo,
     ToolReply,
 };
 use crate::memory::ReadOnlyMemory;
@@ -74,7 +74,7 @@ impl Handler for ResourcesOnlyHandler {
         match *get {}
     }
 
-    fn more_resources(&self) -> Vec<DynamicResource> {
+    fn more_resources(&self) -> Vec<RuntimeAddedResource> {
         resources::custom_views(&self.view)
     }
 
@@ -82,7 +82,7 @@ impl Handler for ResourcesOnlyHandler {
         resources::complete_variable(&self.view, asked)
     }
 
-    fn plain(&self, request: &RestRequest) -> Option<RestReply> {
+    fn plain(&self, request: &RestApiRequest) -> Option<RestApiReply> {
         let settings = self.workspace.config.knowledge.clone();
         let context = RestContext { view: &self.view, memory: None, settings };
         Some(rest_api::answer(&context, request))

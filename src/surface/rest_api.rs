@@ -12,7 +12,7 @@ mod writing;
 
 use serde_json::{Map, Value, json};
 
-use crate::mcp::{RestReply, RestReplyBody, RestRequest};
+use crate::mcp::{RestApiReply, RestApiReplyBody, RestApiRequest};
 use crate::memory::knowledge::{LIST_DEFAULT, LIST_MAX, RecordPageRequest};
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Memory, ReadOnlyMemory};
@@ -62,7 +62,7 @@ struct RestArgs<'a> {
     since: Option<&'a str>,
     /// A state of conflicts.
     status: Option<&'a str>,
-    request: &'a RestRequest,
+    request: &'a RestApiRequest,
 }
 
 /// The JSON document of a handler, or why there is none.
@@ -166,7 +166,7 @@ const fn talk(
 }
 
 /// Answers a request.
-pub(super) fn answer(context: &RestContext<'_>, request: &RestRequest) -> RestReply {
+pub(super) fn answer(context: &RestContext<'_>, request: &RestApiRequest) -> RestApiReply {
     let fits = |it: &&RestRoute| {
         it.parts.len() == request.path.len()
             && it.parts.iter().zip(&request.path).all(|(part, given)| *part == "*" || part == given)
@@ -183,18 +183,18 @@ pub(super) fn answer(context: &RestContext<'_>, request: &RestRequest) -> RestRe
         allowed.dedup();
         let allowed = allowed.join(", ");
         let reply = refuse(405, format!("the method must be {allowed}"));
-        return RestReply { allowed: Some(allowed), ..reply };
+        return RestApiReply { allowed: Some(allowed), ..reply };
     };
     match asked(context.view, path, request)
         .map_err(RestError::from)
         .and_then(|it| run(context, path, &it))
     {
-        Ok(body) => RestReply { status: path.done, body, allowed: None },
+        Ok(body) => RestApiReply { status: path.done, body, allowed: None },
         Err(RestError { status, error, more }) => {
             let mut document = Map::from_iter([("error".to_owned(), error.into())]);
             document.extend(more);
-            let body = RestReplyBody::Document(document.into());
-            RestReply { status: status.unwrap_or(path.wrong), body, allowed: None }
+            let body = RestApiReplyBody::Document(document.into());
+            RestApiReply { status: status.unwrap_or(path.wrong), body, allowed: None }
         }
     }
 }
@@ -203,21 +203,21 @@ fn run(
     context: &RestContext<'_>,
     path: &RestRoute,
     asked: &RestArgs<'_>,
-) -> Result<RestReplyBody, RestError> {
+) -> Result<RestApiReplyBody, RestError> {
     let memory = || {
         let why = "this server only shows the memory; `remindb serve` changes it, too";
         context.memory.ok_or_else(|| RestError::new(403, why))
     };
     match path.run {
-        RestRunner::Read(read) => read(context, asked).map(RestReplyBody::Document),
-        RestRunner::Change(change) => change(memory()?, asked).map(RestReplyBody::Document),
-        RestRunner::Talk(talk) => talk(memory()?, asked).map(RestReplyBody::Events),
+        RestRunner::Read(read) => read(context, asked).map(RestApiReplyBody::Document),
+        RestRunner::Change(change) => change(memory()?, asked).map(RestApiReplyBody::Document),
+        RestRunner::Talk(talk) => talk(memory()?, asked).map(RestApiReplyBody::Events),
     }
 }
 
-fn refuse(status: u16, why: impl Into<String>) -> RestReply {
-    let body = RestReplyBody::Document(json!({"error": why.into()}));
-    RestReply { status, body, allowed: None }
+fn refuse(status: u16, why: impl Into<String>) -> RestApiReply {
+    let body = RestApiReplyBody::Document(json!({"error": why.into()}));
+    RestApiReply { status, body, allowed: None }
 }
 
 impl RestError {
@@ -265,7 +265,7 @@ impl RestArgs<'_> {
 fn asked<'a>(
     view: &ReadOnlyMemory,
     path: &RestRoute,
-    request: &'a RestRequest,
+    request: &'a RestApiRequest,
 ) -> Result<RestArgs<'a>, MemoryError> {
     let nth = path.parts.iter().position(|it| *it == "*");
     let id = nth.and_then(|it| request.path.get(it)).map_or("", String::as_str);

@@ -6,7 +6,7 @@ mod knowledge;
 mod memories;
 pub(crate) mod read_tools;
 pub(crate) mod relate;
-mod remind_tools;
+mod remind_compatible_tools;
 pub(super) mod replaced_secrets;
 pub(crate) mod write_tools;
 
@@ -114,10 +114,10 @@ const SETS: [NamedToolSet; 4] = [
     },
     NamedToolSet {
         name: "remind",
-        tables: &[remind_tools::TOOLS],
+        tables: &[remind_compatible_tools::TOOLS],
         only: None,
         prompts: &[],
-        instructions: remind_tools::INSTRUCTIONS,
+        instructions: remind_compatible_tools::INSTRUCTIONS,
     },
 ];
 

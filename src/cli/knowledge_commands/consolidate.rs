@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::because;
 use crate::cli::args::KnowledgeArgs;
-use crate::cli::memory_place::known_database;
+use crate::cli::memory_file_location::known_database;
 use crate::cli::tool_advice_rewording::with_commands;
 use crate::cli::{CommandError, CommandOutcome, CommandStreamsAndClock, typed_memory_output};
 use crate::memory::knowledge::ConsolidateRequest;

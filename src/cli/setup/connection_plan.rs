@@ -10,7 +10,9 @@ use super::client_hooks::HookCommand;
 use super::server_connection::{ServerConnection, TokenSource};
 use super::{UserFolders, file_edits, path_in};
 use crate::cli::args::{Client, ProjectOrUser, SetupArgs};
-use crate::cli::memory_place::{MemoryLookupFolders, MemoryPlace, OF_USER, PlaceOrigin};
+use crate::cli::memory_file_location::{
+    MemoryFileLocation, MemoryLookupFolders, OF_USER, PlaceOrigin,
+};
 use crate::cli::{CommandError, absolute};
 
 /// The program's name on the `PATH`.
@@ -100,7 +102,7 @@ struct ServerArgsBuilder<'a> {
 impl ServerArgsBuilder<'_> {
     fn memory_of_user(&mut self) -> Result<PathBuf, CommandError> {
         let own = || self.job.home.data.join("remindb/memory.db");
-        let named = MemoryPlace::named(self.job.args.db.clone()).map(|it| it.path);
+        let named = MemoryFileLocation::named(self.job.args.db.clone()).map(|it| it.path);
         let memory = absolute(&named.unwrap_or_else(own))?;
         self.words.extend(["--db".to_owned(), utf8(&memory)?]);
         Ok(memory)
@@ -112,7 +114,7 @@ impl ServerArgsBuilder<'_> {
             // The server may be started in any folder of the project.
             self.words.extend(["--scope", "project"].map(str::to_owned));
         }
-        if let Some(named) = MemoryPlace::named(self.job.args.db.clone()) {
+        if let Some(named) = MemoryFileLocation::named(self.job.args.db.clone()) {
             let memory = absolute(&named.path)?;
             self.path("--db", &memory)?;
             return Ok(memory);

@@ -7,7 +7,7 @@ use super::client_hooks::{self, HookCommand, HookPlacement, HookTrustFile};
 use super::connection_plan::{ConnectionPlanRequest, ServerAndHookPlan, launch};
 use super::file_edits::{self, CurrentFile, NewFileMode};
 use super::manifest::{LoadedManifest, PriorCopy, SetupRecord, WrittenFile, remove_folders};
-use super::plan::{self, EarlierFileRecord, EntryAndGrantsToAdd, FileStep};
+use super::plan::{self, EarlierSetupOfFile, EntryAndGrantsToAdd, FileStep};
 use super::report::{FileStepWithBackup, SetupReport};
 use super::server_connection::{
     GrantsWithFile, ServerConnection, TokenSource, ToolsByPermission, server_name,
@@ -136,7 +136,7 @@ impl<'a> SetupJob<'a> {
         let known = self.loaded.manifest.like(&self.setup);
         let known_file = |path: &Path| {
             let known = known?;
-            Some(EarlierFileRecord { record: known.record(path)?, name: &known.name })
+            Some(EarlierSetupOfFile { record: known.record(path)?, name: &known.name })
         };
         let name = server_name(self.scope);
         let path = self.places.settings_file(folders);

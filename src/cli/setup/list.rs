@@ -12,7 +12,7 @@ use super::server_entry_and_grants::EditRefusal;
 use super::supported_clients::ClientPaths;
 use super::{UserFolders, client_hooks, file_edits};
 use crate::cli::args::{CLIENTS, Client, ProjectOrUser, SetupArgs};
-use crate::cli::memory_place::MemoryLookupFolders;
+use crate::cli::memory_file_location::MemoryLookupFolders;
 use crate::cli::{CommandError, CommandOutcome, CommandStreamsAndClock};
 use crate::text::line_number_at;
 

@@ -54,7 +54,7 @@ pub(super) struct EntryAndGrantsToAdd<'a> {
 
 /// The record of an earlier setup of a settings file.
 #[derive(Clone, Copy)]
-pub(super) struct EarlierFileRecord<'a> {
+pub(super) struct EarlierSetupOfFile<'a> {
     pub(super) record: &'a WrittenFile,
     /// The server's name in it.
     pub(super) name: &'a str,
@@ -88,7 +88,7 @@ pub(super) fn add(
     found: CurrentFile,
     notation: SettingsFormat,
     wanted: &EntryAndGrantsToAdd<'_>,
-    known: Option<EarlierFileRecord<'_>>,
+    known: Option<EarlierSetupOfFile<'_>>,
 ) -> Result<FileStep, CommandError> {
     let old = found.text.as_deref().unwrap_or_default();
     let edited = edit(old, notation, wanted, known).map_err(|refusal| {
@@ -103,7 +103,7 @@ fn edit(
     old: &str,
     notation: SettingsFormat,
     wanted: &EntryAndGrantsToAdd<'_>,
-    known: Option<EarlierFileRecord<'_>>,
+    known: Option<EarlierSetupOfFile<'_>>,
 ) -> Result<(String, SettingsEditUndo), EditRefusal> {
     let given = known.map_or(&[][..], |it| &it.record.grants);
     let (kept, gone) = server_entry_and_grants::parted(given, wanted.grants);
@@ -128,10 +128,10 @@ fn put(
     text: &str,
     notation: SettingsFormat,
     entry: &ServerEntry,
-    known: Option<EarlierFileRecord<'_>>,
+    known: Option<EarlierSetupOfFile<'_>>,
 ) -> Result<(EditedSettings, bool), EditRefusal> {
-    let anew = |known: EarlierFileRecord<'_>| {
-        let EarlierFileRecord { record, name } = known;
+    let anew = |known: EarlierSetupOfFile<'_>| {
+        let EarlierSetupOfFile { record, name } = known;
         let text = notation.take(text, name, record.entry.as_deref(), record.is_container_new)?;
         Ok((notation.put(&text, entry)?, true))
     };

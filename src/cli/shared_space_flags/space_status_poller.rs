@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::SpaceStatusPollerTask;
-use super::replica::{check_same_space, keeper_of, replica_at};
+use super::replica_opening::{check_same_space, keeper_of, replica_at};
 use crate::cli::CommandError;
 use crate::cli::args::SharedSpaceFlags;
 use crate::server::StopSignal;

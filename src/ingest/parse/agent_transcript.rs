@@ -14,7 +14,7 @@ const ROLES: [&str; 9] =
     ["user", "assistant", "system", "tool", "developer", "human", "ai", "model", "function"];
 
 /// The location of the message in the record of a turn.
-struct MessageInTurnRecord {
+struct TurnMessageLocation {
     /// The role of the speaker.
     role: String,
     /// The map that has the content.
@@ -27,7 +27,7 @@ pub(super) fn is_turn(data: &ValueArena<'_>, index: usize) -> bool {
     turn(data, index).is_some()
 }
 
-fn turn(data: &ValueArena<'_>, record: usize) -> Option<MessageInTurnRecord> {
+fn turn(data: &ValueArena<'_>, record: usize) -> Option<TurnMessageLocation> {
     let inner = [Some(record), data.get(record, "message"), data.get(record, "payload")];
     inner.into_iter().flatten().find_map(|message| {
         let content = data.get(message, "content")?;
@@ -39,7 +39,7 @@ fn turn(data: &ValueArena<'_>, record: usize) -> Option<MessageInTurnRecord> {
         let own = data.get_text(message, "role");
         let role = own.or_else(|| (message != record).then(|| data.get_text(record, "type"))?)?;
         let is_role = ROLES.iter().any(|it| role.eq_ignore_ascii_case(it));
-        (has_text && is_role).then(|| MessageInTurnRecord {
+        (has_text && is_role).then(|| TurnMessageLocation {
             role: role.to_owned(),
             message,
             content,

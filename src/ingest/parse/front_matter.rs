@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::node_tree_builder::NodeTreeBuilder;
-use super::value_tree::{self, ValueKind, ValueNodes, ValueTreeBuilder};
+use super::value_tree::{self, ValueArenaBuilder, ValueKind, ValueNodes};
 use super::{label, toml, yaml};
 use crate::model::tree::{Node, NodeType};
 use crate::text;
@@ -74,7 +74,7 @@ pub(super) fn parse(
 }
 
 /// Returns whether the values are one map that is not empty, with or without comments around it.
-fn is_map(values: &ValueTreeBuilder<'_>) -> bool {
+fn is_map(values: &ValueArenaBuilder<'_>) -> bool {
     let data = &values.data;
     let mut roots =
         data.roots().map(|it| &data.values[it]).filter(|it| it.kind != ValueKind::Comment);
@@ -83,7 +83,7 @@ fn is_map(values: &ValueTreeBuilder<'_>) -> bool {
 }
 
 /// Adds the nodes of a map that starts at `start` of the file.
-fn add(words: &str, values: &ValueTreeBuilder<'_>, start: usize, outline: &mut NodeTreeBuilder) {
+fn add(words: &str, values: &ValueArenaBuilder<'_>, start: usize, outline: &mut NodeTreeBuilder) {
     let mut nodes = ValueNodes::default();
     value_tree::add(words, &values.data, &mut nodes);
     let first = outline.tree.nodes.len();

@@ -9,12 +9,12 @@
 
 mod boilerplate;
 mod dom;
+mod html_table_to_tsv;
 mod inline;
 mod inline_run;
 mod linear_time_tag_filter;
 mod math;
 mod preformatted;
-mod tab_separated_table;
 mod walk;
 
 use super::node_tree_builder::NodeTreeBuilder;

@@ -8,7 +8,7 @@ mod json_lines;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::value_tree::{self, DEPTH_MAX, ValueKind, ValueTreeBuilder, is_typed};
+use super::value_tree::{self, DEPTH_MAX, ValueArenaBuilder, ValueKind, is_typed};
 use super::{Parsed, Warning};
 use crate::text;
 
@@ -27,7 +27,7 @@ struct JsonError {
 /// Parses a JSON file.
 pub(super) fn parse(source: &str) -> Parsed {
     let mut reader = JsonReader::new(source, 0);
-    let mut out = ValueTreeBuilder::default();
+    let mut out = ValueArenaBuilder::default();
     let mut warnings = Vec::new();
     reader.space(&mut out);
     if reader.at < source.len() {
@@ -57,7 +57,7 @@ pub(super) fn parse(source: &str) -> Parsed {
 }
 
 /// Keeps a stretch of the source that is no value.
-fn keep<'a>(out: &mut ValueTreeBuilder<'a>, source: &'a str, range: Range<usize>) {
+fn keep<'a>(out: &mut ValueArenaBuilder<'a>, source: &'a str, range: Range<usize>) {
     let words = &source[range.clone()];
     if !words.trim().is_empty() {
         let lead = words.len() - words.trim_start().len();
@@ -100,7 +100,7 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Reads one value; on failure, closes open maps and lists.
-    fn value(&mut self, out: &mut ValueTreeBuilder<'a>) -> Result<(), JsonError> {
+    fn value(&mut self, out: &mut ValueArenaBuilder<'a>) -> Result<(), JsonError> {
         let base = out.depth();
         let result = self.entries(out, base);
         out.drop_key();
@@ -110,7 +110,7 @@ impl<'a> JsonReader<'a> {
         result
     }
 
-    fn entries(&mut self, out: &mut ValueTreeBuilder<'a>, base: usize) -> Result<(), JsonError> {
+    fn entries(&mut self, out: &mut ValueArenaBuilder<'a>, base: usize) -> Result<(), JsonError> {
         let mut expect = AllowedToken::Value;
         let mut resume = self.at;
         loop {
@@ -169,7 +169,7 @@ impl<'a> JsonReader<'a> {
     fn one(
         &mut self,
         byte: u8,
-        out: &mut ValueTreeBuilder<'a>,
+        out: &mut ValueArenaBuilder<'a>,
     ) -> Result<AllowedToken, &'static str> {
         let at = self.at;
         match byte {
@@ -210,7 +210,7 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Skips white space and comments; comments are kept.
-    fn space(&mut self, out: &mut ValueTreeBuilder<'a>) {
+    fn space(&mut self, out: &mut ValueArenaBuilder<'a>) {
         loop {
             let rest = &self.text[self.at..];
             let blank = |c: char| matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{feff}' | '\u{1e}');

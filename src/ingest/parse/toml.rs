@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-use super::value_tree::{self, ValueKind, ValueTreeBuilder};
+use super::value_tree::{self, ValueArenaBuilder, ValueKind};
 use super::{Parsed, Warning};
 use crate::text;
 
@@ -19,7 +19,7 @@ pub(super) fn parse(source: &str) -> Parsed {
         let what = format!("not valid TOML: {what}; kept as text");
         warnings.push(Warning { line: text::line_number_at(source, offset), what });
         let words = source.trim_end();
-        let mut out = ValueTreeBuilder::default();
+        let mut out = ValueArenaBuilder::default();
         out.scalar(ValueKind::Raw, Cow::Borrowed(words), 0..words.len());
         out
     });
@@ -27,14 +27,14 @@ pub(super) fn parse(source: &str) -> Parsed {
 }
 
 /// Returns the values of a TOML text; else the offset and text of the fault.
-pub(super) fn values(source: &str) -> Result<ValueTreeBuilder<'_>, (usize, String)> {
+pub(super) fn values(source: &str) -> Result<ValueArenaBuilder<'_>, (usize, String)> {
     let table = DeTable::parse(source).map_err(|error| {
         (error.span().map_or(0, |span| span.start), text::fold_whitespace(error.message()))
     })?;
     let mut covered = CoveredSpans::default();
     covered.table(table.get_ref());
     let comments = covered.comments(source);
-    let mut walk = TomlReader { text: source, out: ValueTreeBuilder::default(), comments };
+    let mut walk = TomlReader { text: source, out: ValueArenaBuilder::default(), comments };
     walk.table(table.get_ref(), 0..source.len(), true);
     Ok(walk.out)
 }
@@ -113,7 +113,7 @@ fn comments(source: &str, mut covered: Vec<Range<usize>>) -> Vec<Range<usize>> {
 
 struct TomlReader<'a> {
     text: &'a str,
-    out: ValueTreeBuilder<'a>,
+    out: ValueArenaBuilder<'a>,
     /// The comments by the offset of the key that follows them.
     comments: HashMap<usize, Vec<Range<usize>>>,
 }

@@ -2,7 +2,7 @@
 //!
 //! Scalars keep the text of the source (`1.50`, `1e400`, `01`), strings their exact characters, and
 //! entries their order, even with repeated keys. The tree is flat, a value before its contents, so
-//! that no depth of nesting costs stack. [`ValueTreeBuilder`] makes one, [`parsed`] makes nodes of
+//! that no depth of nesting costs stack. [`ValueArenaBuilder`] makes one, [`parsed`] makes nodes of
 //! it.
 
 mod nodes;
@@ -103,7 +103,7 @@ impl<'a> ValueArena<'a> {
 
 /// The writer through which parsers build a value tree.
 #[derive(Debug, Default)]
-pub(super) struct ValueTreeBuilder<'a> {
+pub(super) struct ValueArenaBuilder<'a> {
     pub(super) data: ValueArena<'a>,
     open: Vec<usize>,
     key: Option<Cow<'a, str>>,
@@ -122,7 +122,7 @@ pub(super) struct BuilderCheckpoint {
     n_repeated: usize,
 }
 
-impl<'a> ValueTreeBuilder<'a> {
+impl<'a> ValueArenaBuilder<'a> {
     pub(super) fn depth(&self) -> usize {
         self.open.len()
     }
@@ -247,7 +247,7 @@ impl<'a> ValueTreeBuilder<'a> {
 /// Makes the nodes of a file's values, with a warning for keys that repeat.
 pub(super) fn parsed(
     source: &str,
-    out: &ValueTreeBuilder<'_>,
+    out: &ValueArenaBuilder<'_>,
     mut warnings: Vec<Warning>,
 ) -> Parsed {
     let repeated = out.repetitions();

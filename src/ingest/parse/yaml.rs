@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
-use super::value_tree::{self, DEPTH_MAX, ValueKind, ValueTreeBuilder, is_typed};
+use super::value_tree::{self, DEPTH_MAX, ValueArenaBuilder, ValueKind, is_typed};
 use super::{Parsed, Warning};
 use crate::text;
 
@@ -38,7 +38,7 @@ pub(super) fn parse(source: &str) -> Parsed {
 }
 
 /// Returns the values of a YAML text; else the offset and text of the fault.
-pub(super) fn values(source: &str) -> Result<ValueTreeBuilder<'_>, (usize, String)> {
+pub(super) fn values(source: &str) -> Result<ValueArenaBuilder<'_>, (usize, String)> {
     let mut reader = YamlReader::new(source);
     reader.read().map(|()| reader.out)
 }
@@ -73,7 +73,7 @@ struct ComplexKey {
 
 struct YamlReader<'a> {
     text: &'a str,
-    out: ValueTreeBuilder<'a>,
+    out: ValueArenaBuilder<'a>,
     place: ByteOffsetCursor,
     /// End of the source that is accounted for.
     done: usize,
@@ -84,7 +84,7 @@ struct YamlReader<'a> {
 
 impl<'a> YamlReader<'a> {
     fn new(text: &'a str) -> YamlReader<'a> {
-        let (out, place) = (ValueTreeBuilder::default(), ByteOffsetCursor::default());
+        let (out, place) = (ValueArenaBuilder::default(), ByteOffsetCursor::default());
         YamlReader { text, out, place, done: 0, resume: 0, key: None }
     }
 

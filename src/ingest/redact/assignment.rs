@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::assignment_context::{in_badge, in_code, in_vocabulary};
+use super::assignment_surroundings::{in_badge, in_code, in_vocabulary};
 use super::assignment_verdict::{AssignmentFeatures, begins_line, is_secret, is_secret_block};
 use super::key_name::{CredentialKind, NAME_BYTES_MAX, classify, name_begin};
 use super::value_checks::{self, HEAD_BYTES_MAX};

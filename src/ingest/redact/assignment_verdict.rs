@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::assignment_context::goes_on_as_code;
+use super::assignment_surroundings::goes_on_as_code;
 use super::key_name::{CredentialKind, is_name_of_secret};
 use super::value_checks;
 use super::value_span::ValueDelimiter;

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use super::locked_files;
+use super::own_open_database_files;
 
 /// Opens the regular file at `path`, relative to `root`; `None` if there is something else, such as
 /// a link. A link in place of a folder on the way is an error, and so is a file of an open memory.
@@ -42,7 +42,7 @@ pub(super) fn open_in(
     use rustix::fs::{Mode, OFlags, openat};
     use rustix::io::Errno;
 
-    use super::locked_files::{FileIdentity, check_before_opening};
+    use super::own_open_database_files::{FileIdentity, check_before_opening};
 
     // Such a descriptor reaches no content, and closing it drops no lock.
     const LOOK: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -65,7 +65,9 @@ pub(super) fn open(root: &Path, path: &Path) -> io::Result<Option<File>> {
     if !looked.is_file() {
         return Ok(None);
     }
-    locked_files::check_before_opening(locked_files::FileIdentity::of(&looked))?;
+    own_open_database_files::check_before_opening(own_open_database_files::FileIdentity::of(
+        &looked,
+    ))?;
     let file = File::open(&full)?;
     match full.canonicalize()? == root.canonicalize()?.join(path) {
         true => regular(file),
@@ -74,7 +76,7 @@ pub(super) fn open(root: &Path, path: &Path) -> io::Result<Option<File>> {
 }
 
 fn regular(file: File) -> io::Result<Option<File>> {
-    let (file, metadata) = locked_files::check_opened(file)?;
+    let (file, metadata) = own_open_database_files::check_opened(file)?;
     Ok(metadata.is_file().then_some(file))
 }
 

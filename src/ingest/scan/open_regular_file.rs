@@ -8,7 +8,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::locked_files::{FileIdentity, check_before_opening, check_opened};
+use super::own_open_database_files::{FileIdentity, check_before_opening, check_opened};
 
 /// Opens a regular file; links are followed.
 ///

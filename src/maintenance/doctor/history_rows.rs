@@ -6,9 +6,9 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::repair_snapshot::MESSAGE;
+use super::repair_history_recorder::MESSAGE;
 use super::{CheckStatus, count, first_few};
-use crate::store::past_states::{history_completion, unrestorable_states};
+use crate::store::past_states::{legacy_history_completion, unrestorable_states};
 use crate::store::{PreparedStatements, StoreError, history_reader};
 
 /// Counts the snapshots whose number of changes is not that of their rows.
@@ -70,7 +70,7 @@ pub(super) fn repair(conn: &Connection) -> Result<Vec<String>, StoreError> {
     }
     if !history_reader::unreadable_changes(conn)?.1.is_empty() {
         history_reader::forget_unreadable(conn)?;
-        let completed = history_completion::complete(conn)?;
+        let completed = legacy_history_completion::complete(conn)?;
         if 0 < completed.n_lost {
             notes.push(format!("{} snapshots cannot be restored any more", completed.n_lost));
         }

@@ -9,10 +9,11 @@ use std::path::Path;
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    CHECKS, SCHEMA_OBJECTS, altered_keys, altered_marks, altered_states, broken_fields,
-    compute_state_fingerprint, count, dangling_diffs, file_paths, history_rows, invalid_utf8_texts,
-    lost_files, lost_nodes, next_keys_single_rows, number_ranges, repair_snapshot, run,
-    schema_objects, text_hashes, typed_nodes,
+    CHECKS, SCHEMA_OBJECTS, altered_file_and_root_ids, altered_head_and_fingerprints,
+    altered_labels_and_fields, broken_fields_repair, compute_state_fingerprint, count,
+    dangling_diffs, history_rows, invalid_utf8_texts, key_overflow_and_singletons,
+    lost_file_row_recovery, lost_nodes, number_ranges, repair_history_recorder, run,
+    schema_objects, source_file_paths, text_hashes, typed_nodes,
 };
 use crate::model::clock::UnixMillis;
 use crate::model::heat;
@@ -20,7 +21,7 @@ use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::commit_outcome::commit;
 use crate::store::replica_write_guard::mark_unpublished;
-use crate::store::write_transaction::begin_write;
+use crate::store::write_lock_and_holder::begin_write;
 use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, links, schema};
 use crate::text::tokens;
 
@@ -39,12 +40,12 @@ type RepairFn = fn(&Connection, UnixMillis) -> Result<Vec<String>, StoreError>;
 /// The repairs, in their order: each starts from the result of those before it.
 const FIXES: &[(&str, RepairFn)] = &[
     (SCHEMA_OBJECTS, |conn, _| quiet(schema_objects::make_missing(conn))),
-    ("row_keys", |conn, _| quiet(next_keys_single_rows::move_keys(conn))),
+    ("row_keys", |conn, _| quiet(key_overflow_and_singletons::move_keys(conn))),
     ("fts5_sync", |conn, _| quiet(rebuild_index(conn))),
     ("text_encoding", |conn, _| invalid_utf8_texts::repair(conn)),
-    ("single_rows", |conn, _| quiet(next_keys_single_rows::make_single_rows(conn))),
+    ("single_rows", |conn, _| quiet(key_overflow_and_singletons::make_single_rows(conn))),
     ("number_ranges", |conn, _| quiet(number_ranges::repair(conn))),
-    ("file_paths", |conn, _| file_paths::repair(conn)),
+    ("file_paths", |conn, _| source_file_paths::repair(conn)),
     // Rows that break the constraints of the table fail the integrity check as well.
     ("custom_views", |conn, _| quiet(typed_nodes::drop_broken_views(conn))),
     ("integrity_check", |conn, _| quiet(rebuild_indexes(conn))),
@@ -54,14 +55,14 @@ const FIXES: &[(&str, RepairFn)] = &[
     ("head_cursor", |conn, _| quiet(repoint_head(conn))),
     ("foreign_keys", |conn, _| drop_dangling(conn)),
     // Before other repairs of the state, whose changes would be a part of the difference.
-    ("fingerprint", |conn, _| altered_marks::restore(conn)),
+    ("fingerprint", |conn, _| altered_head_and_fingerprints::restore(conn)),
     ("fingerprint", |conn, _| restore_altered(conn)),
     ("content_hashes", text_hashes::repair),
     ("node_rows", |conn, _| quiet(mend_nodes(conn))),
     ("heat_rows", |conn, _| quiet(give_heat(conn))),
     ("history_rows", |conn, _| history_rows::repair(conn)),
     ("references", |conn, _| quiet(links::read_again(conn))),
-    ("fields", |conn, _| broken_fields::repair(conn)),
+    ("fields", |conn, _| broken_fields_repair::repair(conn)),
     ("facets", |conn, _| quiet(typed_nodes::rebuild_facets(conn))),
     ("typed_edges", |conn, _| quiet(typed_nodes::rebuild_typed_edges(conn))),
     ("fingerprint", adopt_state),
@@ -73,8 +74,8 @@ fn quiet(outcome: Result<(), StoreError>) -> Result<Vec<String>, StoreError> {
 
 /// Gives altered nodes back what HEAD's fingerprint proves.
 fn restore_altered(conn: &Connection) -> Result<Vec<String>, StoreError> {
-    let altered = altered_states::find(conn, compute_state_fingerprint(conn)?)?;
-    altered_states::restore(conn, &altered.proven)?;
+    let altered = altered_labels_and_fields::find(conn, compute_state_fingerprint(conn)?)?;
+    altered_labels_and_fields::restore(conn, &altered.proven)?;
     Ok(altered.proven.iter().map(|it| format!("{}: {RESTORED}", it.name())).collect())
 }
 
@@ -89,7 +90,7 @@ fn adopt_state(conn: &Connection, now: UnixMillis) -> Result<Vec<String>, StoreE
     execute(conn, TAKE_OUT, "take a node out of another file")?;
     let lost = lost_nodes::named(conn)?;
     text_hashes::forget_hashes(conn)?;
-    rewrite_fingerprint(conn, repair_snapshot::MESSAGE, now)?;
+    rewrite_fingerprint(conn, repair_history_recorder::MESSAGE, now)?;
     Ok(std::iter::once(READ_AGAIN.to_owned()).chain(lost).collect())
 }
 
@@ -248,9 +249,9 @@ fn drop_dangling(conn: &Connection) -> Result<Vec<String>, StoreError> {
             false => format!("UPDATE {table} SET {from} = NULL WHERE {dangles}"),
         })
     };
-    altered_keys::restore(conn)?;
-    lost_files::restore_root(conn)?;
-    let notes = lost_files::restore(conn)?;
+    altered_file_and_root_ids::restore(conn)?;
+    lost_file_row_recovery::restore_root(conn)?;
+    let notes = lost_file_row_recovery::restore(conn)?;
     // Rows that refer to a deleted row are left to the next round.
     conn.pragma_update(None, "defer_foreign_keys", true).doing("begin a repair")?;
     for _ in 0..ROUNDS_MAX {
@@ -351,8 +352,8 @@ pub(crate) fn rewrite_fingerprint(
     execute(conn, MEMORY, "note the memory")?;
     let computed = compute_state_fingerprint(conn)?;
     conn.execute(NOTE, [computed.cast_signed()]).doing("note the fingerprint")?;
-    let head =
-        repair_snapshot::head_snapshot(conn)?.map_or_else(|| ContentHash(0).to_string(), |it| it.1);
+    let head = repair_history_recorder::head_snapshot(conn)?
+        .map_or_else(|| ContentHash(0).to_string(), |it| it.1);
     let hash = ContentHash(computed).to_string();
     if head != hash {
         conn.execute(FOLLOW, params![hash, message, now.0]).doing("add a snapshot")?;

@@ -9,7 +9,7 @@ use std::path::Path;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 
-use super::repair_snapshot::RepairSnapshot;
+use super::repair_history_recorder::RepairHistoryRecorder;
 use super::{CheckStatus, first_few, verdict};
 use crate::model::clock::UnixMillis;
 use crate::model::identity::ContentHash;
@@ -59,7 +59,7 @@ pub(super) fn repair(conn: &Connection, now: UnixMillis) -> Result<Vec<String>, 
     let altered = altered_texts(conn)?;
     let mut snapshot = match altered.is_empty() {
         true => None,
-        false => RepairSnapshot::begin(conn, now)?,
+        false => RepairHistoryRecorder::begin(conn, now)?,
     };
     for mut it in altered {
         it.is_of_file = it.is_of_file || it.was_of_file(conn)?;

@@ -5,7 +5,7 @@ use rusqlite::{Row, ToSql, params};
 use super::{MemoryRedactor, RehashedText, SecretWithKind, text_columns};
 use crate::model::identity::ContentHash;
 use crate::store::node_columns::{ColumnRedaction, SqlTemplate};
-use crate::store::{AttributeValues, ErrorContext, PreparedStatements, StoreError};
+use crate::store::{ErrorContext, OptionalColumnValues, PreparedStatements, StoreError};
 use crate::text::supplementary_index_terms::index_terms;
 use crate::text::tokens;
 
@@ -18,7 +18,7 @@ struct NodeTexts {
     label: String,
     breadcrumb: String,
     index_terms: Option<String>,
-    attributes: AttributeValues,
+    attributes: OptionalColumnValues,
 }
 
 impl NodeTexts {
@@ -31,7 +31,7 @@ impl NodeTexts {
             label: row.get(4)?,
             breadcrumb: row.get(5)?,
             index_terms: row.get(6)?,
-            attributes: AttributeValues::read(row, 7)?,
+            attributes: OptionalColumnValues::read(row, 7)?,
         })
     }
 }

@@ -22,7 +22,7 @@ use crate::store::commit_outcome::at_commit;
 use crate::store::database_path_check::COMPANIONS;
 use crate::store::file_identity_check::OpenedFiles;
 use crate::store::replica_write_guard::carry_replica;
-use crate::store::write_transaction::name_holder;
+use crate::store::write_lock_and_holder::name_holder;
 use crate::store::{ErrorContext, IfMissing, StoreError, Writer, check_path, connection, schema};
 
 /// Pages of a step while all other connections wait.

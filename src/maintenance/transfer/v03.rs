@@ -29,7 +29,7 @@ use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
 use crate::model::clock::UnixMillis;
 use crate::model::identity::ContentHash;
-use crate::store::past_states::history_completion;
+use crate::store::past_states::legacy_history_completion;
 use crate::store::{self, ErrorContext, StoreError, connection, schema};
 
 /// Copies attempted while another process writes to the file.
@@ -97,7 +97,7 @@ pub(crate) fn import_old(
     let mut message = format!("import:{name} of remindb 0.3");
     cleaner.scrub(&mut message);
     doctor::rewrite_fingerprint(&tx, &message, now)?;
-    let n_lost = history_completion::complete(&tx)?.n_lost;
+    let n_lost = legacy_history_completion::complete(&tx)?.n_lost;
     notes.add_many("snapshots cannot be restored: 0.3 did not note what their nodes were", n_lost);
     tx.commit().doing("commit an import")?;
     let fingerprint = ContentHash(doctor::compute_state_fingerprint(&conn)?);

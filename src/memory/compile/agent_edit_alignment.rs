@@ -14,7 +14,7 @@ use crate::store::{
 use crate::text;
 
 /// The label and the text of a node in its file.
-struct NodeTextInFile {
+struct LabelAndTextInFile {
     label: String,
     content: String,
 }
@@ -23,7 +23,7 @@ struct NodeTextInFile {
 pub(super) struct NodeWithBaseText<'a> {
     node: &'a NodeRecord,
     /// The base text, if an agent replaced it.
-    file: Option<NodeTextInFile>,
+    file: Option<LabelAndTextInFile>,
 }
 
 /// Returns the nodes of a file with their base texts. The agent's text would not help to recognize
@@ -38,8 +38,8 @@ pub(super) fn base_nodes<'a>(
             Some(hash) => batch.stored_text(hash)?,
             None => None,
         };
-        let file =
-            file.map(|content| NodeTextInFile { label: text::label_of_text(&content), content });
+        let file = file
+            .map(|content| LabelAndTextInFile { label: text::label_of_text(&content), content });
         base_nodes.push(NodeWithBaseText { node, file });
     }
     Ok(base_nodes)
@@ -90,7 +90,7 @@ pub(super) fn without_forgotten(
     if tombstones.is_empty() {
         return Ok(parsed);
     }
-    let before = LastFileVersion::new(batch, old, &tombstones)?;
+    let before = LastCompiledFileNodes::new(batch, old, &tombstones)?;
     let mut matched = before.match_blocks(&base_nodes(batch, old)?, &tombstones, &parsed);
     let forgotten = |matched: &[Option<usize>], idx: usize| {
         let nth = matched[idx]?.checked_sub(old.len())?;
@@ -141,18 +141,18 @@ pub(super) fn without_forgotten(
 }
 
 /// The last compiled version of a file: its nodes, then its tombstones.
-struct LastFileVersion {
+struct LastCompiledFileNodes {
     ids: Vec<NodeId>,
     /// Indexes of `ids` in document order, each with its parent's position in this order.
     order: Vec<(usize, Option<usize>)>,
 }
 
-impl LastFileVersion {
+impl LastCompiledFileNodes {
     fn new(
         batch: &Batch<'_>,
         old: &[NodeRecord],
         tombstones: &[ForgottenNodeTombstone],
-    ) -> Result<LastFileVersion, StoreError> {
+    ) -> Result<LastCompiledFileNodes, StoreError> {
         let mut ids: Vec<NodeId> = old.iter().map(|it| it.id).collect();
         ids.extend(tombstones.iter().map(|it| it.id));
         let idx_of: HashMap<NodeId, usize> =
@@ -184,7 +184,7 @@ impl LastFileVersion {
             let place = order.len() - 1;
             next = families.remove(&Some(idx)).map(|family| (family, Some(place)));
         }
-        Ok(LastFileVersion { ids, order })
+        Ok(LastCompiledFileNodes { ids, order })
     }
 
     /// Returns, for each new node, the index in `ids` of its old one.

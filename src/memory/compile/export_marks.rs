@@ -14,7 +14,7 @@ use crate::model::kind_specs::KindSpec;
 use crate::model::links::reference::Reference;
 use crate::model::tree::{DocumentTree, Node, NodeType};
 use crate::store::{
-    AttributeValue, Batch, FIELDS, NodeData, NodePlace, NodeRecord, NodeRowId, StoreError,
+    Batch, FIELDS, NodeData, NodePlace, NodeRecord, NodeRowId, OptionalColumnValue, StoreError,
 };
 use crate::text;
 
@@ -172,7 +172,7 @@ fn add(
     let mut data = NodeData::of(node);
     if let Some(fields) = &marks.fields {
         data.attributes =
-            data.attributes.with(FIELDS, Some(AttributeValue::Text(fields.to_string())));
+            data.attributes.with(FIELDS, Some(OptionalColumnValue::Text(fields.to_string())));
         if let Some(uuid) = fields.get("uuid").and_then(serde_json::Value::as_str)
             && let Some(same) = batch.find_typed(uuid)?
         {

@@ -77,7 +77,7 @@ pub(crate) enum WriteBackOutcome {
 }
 
 /// A node's file as it was compiled.
-struct CompiledFile {
+struct FileAsLastCompiled {
     row: FileRow,
     bytes: Vec<u8>,
     source: ParsedSource,
@@ -186,7 +186,7 @@ impl WriteBackFolder {
         &self,
         batch: &Batch<'_>,
         node: &NodeRecord,
-    ) -> Result<WriteBackResult<CompiledFile>, CompileError> {
+    ) -> Result<WriteBackResult<FileAsLastCompiled>, CompileError> {
         let Some(file) = node.place.file else { return Ok(Err(WriteBackOutcome::Elsewhere)) };
         let Some((row, root)) = batch.file_and_root(file)? else {
             return Ok(Err(WriteBackOutcome::Elsewhere));
@@ -218,19 +218,22 @@ impl WriteBackFolder {
         let Some(nodes) = nodes_of(batch, &row, &source.tree)? else {
             return kept("would be read otherwise than when it was compiled");
         };
-        Ok(Ok(CompiledFile { row, bytes, source, syntax, nodes }))
+        Ok(Ok(FileAsLastCompiled { row, bytes, source, syntax, nodes }))
     }
 
     /// Updates the nodes of a file that has just been replaced.
     fn land(
         &self,
         batch: &mut Batch<'_>,
-        file: CompiledFile,
+        file: FileAsLastCompiled,
         change: FileRewrite,
         (idx, edit, stat): (usize, NodeEditInFile<'_>, FileStat),
     ) -> Result<WriteBackOutcome, CompileError> {
-        let CompiledFile { row, nodes: NodeOrTombstoneByIndex { mut records, tombstones }, .. } =
-            file;
+        let FileAsLastCompiled {
+            row,
+            nodes: NodeOrTombstoneByIndex { mut records, tombstones },
+            ..
+        } = file;
         let FileRewrite { bytes, tree, origins } = change;
         if let NodeEditInFile::Replace(..) = edit {
             let heir = origins.iter().position(|it| *it == Some(idx));
@@ -420,7 +423,11 @@ fn place_tombstones(
 }
 
 /// Returns whether the memory has the same nodes of the file below one as the file.
-fn is_subtree(batch: &Batch<'_>, file: &CompiledFile, idx: usize) -> Result<bool, CompileError> {
+fn is_subtree(
+    batch: &Batch<'_>,
+    file: &FileAsLastCompiled,
+    idx: usize,
+) -> Result<bool, CompileError> {
     let below = &file.nodes.records[idx..file.source.end_of(idx)];
     let of_file: HashSet<NodeRowId> = below.iter().flatten().map(|it| it.key).collect();
     let mut n_found = 0;
@@ -454,7 +461,7 @@ fn remove_below(batch: &mut Batch<'_>, node: Option<NodeRecord>) -> Result<(), C
     Ok(())
 }
 
-fn keys_in(file: &CompiledFile, range: Range<usize>) -> Vec<NodeRowId> {
+fn keys_in(file: &FileAsLastCompiled, range: Range<usize>) -> Vec<NodeRowId> {
     file.nodes.records[range].iter().flatten().map(|it| it.key).collect()
 }
 

@@ -6,7 +6,7 @@ use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
 use crate::query::render::{to_one_line, to_quote, write_confirmation};
 use crate::query::{self, NearDuplicate, TextIndex};
-use crate::store::{Batch, ComparedNode, NodeData, NodeRowId, StoreError};
+use crate::store::{Batch, NearDuplicateCandidate, NodeData, NodeRowId, StoreError};
 
 /// Written nodes that a reply names.
 const NAMED_MAX: usize = 32;
@@ -34,7 +34,7 @@ impl TextIndex for Batch<'_> {
         self.matching_nodes(expression, n_max)
     }
 
-    fn compared_node(&self, key: NodeRowId) -> Result<Option<ComparedNode>, StoreError> {
+    fn compared_node(&self, key: NodeRowId) -> Result<Option<NearDuplicateCandidate>, StoreError> {
         Batch::compared_node(self, key)
     }
 }
@@ -84,7 +84,7 @@ pub(super) fn report_written(
 fn similar<'a>(
     near: &'a [Vec<NearDuplicate>],
     written: &[WrittenNode],
-) -> Option<&'a ComparedNode> {
+) -> Option<&'a NearDuplicateCandidate> {
     let except: Vec<String> = written.iter().map(|it| it.id.to_string()).collect();
     near.iter().find_map(|it| query::nearest_duplicate(it, &except))
 }

@@ -11,9 +11,9 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::{ArgumentObject, KnowledgeResult, canonical_text};
 use super::changeset_application_state::ChangesetContext;
+use super::changeset_operations::{self, OperationOutcome};
 use super::conflict_update_after_write::settle_statements;
 use super::node_writes::find_node;
-use super::operations::{self, OperationOutcome};
 use super::remember::{add_pending, keep_receipt, receipt_of};
 use super::remember_request::REQUEST_KEY_CHARS_MAX;
 use crate::memory::Memory;
@@ -205,7 +205,7 @@ impl ChangesetContext<'_> {
     ) -> Result<Vec<OperationOutcome>, ApplyError> {
         let mut errors = Vec::new();
         for (nth, operation) in operations.iter().enumerate() {
-            if let Err(error) = operations::check_form(operation) {
+            if let Err(error) = changeset_operations::check_form(operation) {
                 errors.push(of_operation(nth, error));
             }
         }
@@ -215,7 +215,7 @@ impl ChangesetContext<'_> {
         let mut outcomes = Vec::with_capacity(operations.len());
         for (nth, operation) in operations.iter_mut().enumerate() {
             let named = self.resolve_names(operation);
-            let run = named.and_then(|()| operations::run(self, batch, operation));
+            let run = named.and_then(|()| changeset_operations::run(self, batch, operation));
             let outcome = run.and_then(|outcome| {
                 self.declare(operation, &outcome)?;
                 Ok(outcome)

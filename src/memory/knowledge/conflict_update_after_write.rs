@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::conflict_writes::{
-    ConflictEnd, DISPUTES, end_conflict, is_open, open_conflict, statements_of,
+    ConflictOutcome, DISPUTES, end_conflict, is_open, open_conflict, statements_of,
 };
 use super::contradicting_facts::{are_rivals, is_below_hidden, is_current_fact};
 use super::fact_of_episode::hide_episodes_of_forgotten;
@@ -61,7 +61,7 @@ pub(crate) fn release_statements(
 ) -> Result<NodeRecord, MemoryError> {
     let mut conflict = StoredKnowledgeNode::of(conflict)?;
     if is_open(&conflict) {
-        end_conflict(batch, &mut conflict, ConflictEnd::Dismissed, None, now)?;
+        end_conflict(batch, &mut conflict, ConflictOutcome::Dismissed, None, now)?;
     }
     Ok(conflict.record)
 }
@@ -103,7 +103,7 @@ fn end_of(
         if standing.iter().any(is_between) {
             continue;
         }
-        let end = ConflictEnd::Settled(left_over(&statements, &standing));
+        let end = ConflictOutcome::Settled(left_over(&statements, &standing));
         end_conflict(batch, &mut conflict.clone(), end, None, now)?;
     }
     Ok(())

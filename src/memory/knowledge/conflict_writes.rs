@@ -25,9 +25,9 @@ pub(super) const DISPUTES: &str = "disputes";
 /// Statements of a new conflict where there are more than fit, so that later ones find room in it.
 const OPENED_MAX: usize = LINKS_MAX / 2;
 
-/// The end of a conflict.
+/// The outcome of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ConflictEnd {
+pub(super) enum ConflictOutcome {
     /// Somebody says which statement is right; the others are closed.
     Won(NodeId),
     /// Its statements contradict each other no more; the one that is left, if it is one.
@@ -225,17 +225,17 @@ fn conflict_line(between: &[StoredKnowledgeNode]) -> String {
 pub(super) fn end_conflict(
     batch: &mut Batch<'_>,
     conflict: &mut StoredKnowledgeNode,
-    end: ConflictEnd,
+    end: ConflictOutcome,
     note: Option<&str>,
     now: UnixMillis,
 ) -> Result<(), MemoryError> {
     let (state, winner) = match end {
-        ConflictEnd::Won(winner) => (CONFLICT_STATES[1], Some(winner)),
-        ConflictEnd::Settled(left) => (CONFLICT_STATES[1], left),
-        ConflictEnd::Dismissed => (CONFLICT_STATES[2], None),
+        ConflictOutcome::Won(winner) => (CONFLICT_STATES[1], Some(winner)),
+        ConflictOutcome::Settled(left) => (CONFLICT_STATES[1], left),
+        ConflictOutcome::Dismissed => (CONFLICT_STATES[2], None),
     };
     let mut statements = statements_of(batch, conflict)?;
-    if let ConflictEnd::Won(winner) = end
+    if let ConflictOutcome::Won(winner) = end
         && let Some(nth) = statements.iter().position(|it| it.id() == winner)
     {
         let mut winner = statements.swap_remove(nth);

@@ -18,7 +18,7 @@ use crate::memory::typed::MemoryError;
 use crate::providers::{
     CancellableSleep, ModelPrompt, ProviderClient, ProviderError, RedactedText,
 };
-use crate::settings::config::ConsolidationSettings;
+use crate::settings::config::AutomaticConsolidationSettings;
 
 /// Told to a model before the worksheet.
 pub(crate) const INSTRUCTIONS: &str = concat!(
@@ -85,7 +85,7 @@ impl From<MemoryError> for ConsolidationError {
 
 impl Memory {
     /// Returns when and by whom episodes are consolidated, as settings say now.
-    pub(crate) fn consolidation_settings(&self) -> ConsolidationSettings {
+    pub(crate) fn consolidation_settings(&self) -> AutomaticConsolidationSettings {
         let (first, last) = &self.knowledge_settings;
         self.workspace().config.consolidation.between(first, last)
     }

@@ -23,7 +23,7 @@ pub(super) const MERGED_MAX: usize = 16;
 const KNOWN_MAX: usize = 32;
 
 /// The entity of a name, as far as a memory has it.
-pub(super) enum EntityOfName {
+pub(super) enum EntityLookupOutcome {
     Present(StoredKnowledgeNode),
     /// The one that was deleted last, where none has the name now.
     Deleted(StoredKnowledgeNode),
@@ -34,11 +34,11 @@ pub(super) enum EntityOfName {
 pub(super) fn entity_of_name(
     batch: &Batch<'_>,
     named: &NamedEntity,
-) -> Result<EntityOfName, MemoryError> {
+) -> Result<EntityLookupOutcome, MemoryError> {
     if named.kind == "file"
         && let Some(file) = batch.node_of_file(&named.name)?
     {
-        return Ok(EntityOfName::Present(StoredKnowledgeNode::of(file)?));
+        return Ok(EntityLookupOutcome::Present(StoredKnowledgeNode::of(file)?));
     }
     let found = batch.with_facet(NodeType::Entity, "name", &name_key(&named.name))?;
     let mut deleted = None;
@@ -47,10 +47,10 @@ pub(super) fn entity_of_name(
             deleted = Some(entity.clone());
         }
         if let Some(entity) = present_one(batch, entity)? {
-            return Ok(EntityOfName::Present(entity));
+            return Ok(EntityLookupOutcome::Present(entity));
         }
     }
-    Ok(deleted.map_or(EntityOfName::Unknown, EntityOfName::Deleted))
+    Ok(deleted.map_or(EntityLookupOutcome::Unknown, EntityLookupOutcome::Deleted))
 }
 
 /// Returns the entity of that id or name, if there is one.
@@ -59,8 +59,8 @@ pub(super) fn known_entity(
     named: &NamedEntity,
 ) -> Result<Option<StoredKnowledgeNode>, MemoryError> {
     Ok(match entity_of_name(batch, named)? {
-        EntityOfName::Present(entity) => Some(entity),
-        EntityOfName::Deleted(_) | EntityOfName::Unknown => None,
+        EntityLookupOutcome::Present(entity) => Some(entity),
+        EntityLookupOutcome::Deleted(_) | EntityLookupOutcome::Unknown => None,
     })
 }
 

@@ -13,7 +13,8 @@ use crate::model::tree::{ContentFormat, NodeType};
 use crate::model::validity::Validity;
 use crate::store::reader::unreadable;
 use crate::store::{
-    AttributeValue, AttributeValues, Batch, FIELDS, NodeData, NodePlace, NodeRecord, NodeRowId,
+    Batch, FIELDS, NodeData, NodePlace, NodeRecord, NodeRowId, OptionalColumnValue,
+    OptionalColumnValues,
 };
 use crate::text::{self, LABEL_CHARS_MAX, tokens};
 
@@ -193,8 +194,8 @@ pub(super) fn add_node(
         label: &label,
         content,
         token_count,
-        attributes: AttributeValues::default()
-            .with(FIELDS, Some(AttributeValue::Text(fields.to_string()))),
+        attributes: OptionalColumnValues::default()
+            .with(FIELDS, Some(OptionalColumnValue::Text(fields.to_string()))),
     };
     let (key, _) = match below {
         BucketOrParentNode::Bucket(more) => {
@@ -248,7 +249,7 @@ pub(super) fn set_node(
         attributes: node
             .record
             .attributes
-            .with(FIELDS, Some(AttributeValue::Text(fields.to_string()))),
+            .with(FIELDS, Some(OptionalColumnValue::Text(fields.to_string()))),
         ..node.record.data()
     };
     batch.set_agent_text(&node.record, &data)?;

@@ -39,7 +39,7 @@ const FLOOR: f64 = 0.25;
 const SPREAD_FLOOR: f64 = 0.05;
 
 /// One question, on one state of the memory.
-struct RecallContext<'a> {
+struct RecallExecution<'a> {
     reader: &'a Reader,
     request: &'a RecallRequest,
     topic: Option<KnowledgeRow>,
@@ -108,7 +108,7 @@ fn find_items(
     };
     let attended = reader.attended()?;
     let at = request.as_of.unwrap_or(now);
-    let recall = RecallContext { reader, request, topic, entity, attended, at };
+    let recall = RecallExecution { reader, request, topic, entity, attended, at };
     let found = match &request.query {
         Some(query) => recall.of_words(query)?,
         None => recall.of_place()?,
@@ -212,7 +212,7 @@ fn all_with(
     Ok(reader.knowledge(&keys)?.into_iter().filter(|it| !it.is_gone()).collect())
 }
 
-impl RecallContext<'_> {
+impl RecallExecution<'_> {
     /// Returns whether a node belongs into the answer, apart from its relevance.
     fn is_shown(&self, row: &KnowledgeRow) -> bool {
         let include = &self.request.include;

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value, json};
 
 use super::arguments::KnowledgeResult;
-use super::deletion_mark::marked_if_deleted;
+use super::deleted_flag_in_json::marked_if_deleted;
 use super::recall::{find_topic, unknown};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;

@@ -12,8 +12,8 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::arguments::{ArgumentObject, KnowledgeResult};
+use super::changeset_operations::OPERATIONS;
 use super::ingest_queue::WAITING;
-use super::operations::OPERATIONS;
 use super::recall::{find_topic, nearest_concepts, unknown};
 use super::resource_json::n_open_conflicts;
 use crate::memory::Memory;

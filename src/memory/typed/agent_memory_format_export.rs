@@ -22,13 +22,13 @@ const VERSION: u64 = 1;
 #[derive(Clone, Debug)]
 pub(crate) struct MemoryExportLayout {
     /// The three of every export, then those of archived memories by year.
-    pub(crate) files: Vec<ExportedFile>,
+    pub(crate) files: Vec<PlannedExportFile>,
     entries: Vec<ExportIndexEntry>,
 }
 
 /// A file of an export, by its path below the folder.
 #[derive(Clone, Debug)]
-pub(crate) struct ExportedFile {
+pub(crate) struct PlannedExportFile {
     pub(crate) path: String,
     pub(crate) memories: Vec<NodeRowId>,
 }
@@ -74,11 +74,11 @@ impl MemoryExportLayout {
         let mut files = Vec::new();
         for (path, _) in FILES {
             let memories = archives.remove(path).unwrap_or_default();
-            files.push(ExportedFile { path: path.to_owned(), memories });
+            files.push(PlannedExportFile { path: path.to_owned(), memories });
         }
         let archives = archives.into_iter();
         files.extend(
-            archives.map(|(path, it)| ExportedFile { path: path.to_owned(), memories: it }),
+            archives.map(|(path, it)| PlannedExportFile { path: path.to_owned(), memories: it }),
         );
         Ok(MemoryExportLayout { files, entries })
     }
@@ -99,7 +99,7 @@ impl MemoryExportLayout {
     }
 }
 
-impl ExportedFile {
+impl PlannedExportFile {
     /// Returns the lines of some of the file's memories.
     pub(crate) fn lines(reader: &Reader, memories: &[NodeRowId]) -> Result<String, MemoryError> {
         let nodes = reader.typed_nodes(memories)?;

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
-use super::query::{MissingSortValue, accesses, integers, meeting, sorted, sorted_by};
+use super::query::{SortValueFallback, accesses, integers, meeting, sorted, sorted_by};
 use super::request::{QueryRequest, SortDirection, SortKey};
 use super::typed_memory::TypedMemory;
 use crate::model::clock::{DAY_MS, UnixMillis};
@@ -201,7 +201,7 @@ impl CollectionName {
         let keys = greatest.iter().map(|it| it.0).collect();
         let values: HashMap<NodeRowId, i64> = greatest.into_iter().collect();
         let mut keys =
-            sorted_by(reader, keys, (&values, MissingSortValue::Zero), SortDirection::Descending)?;
+            sorted_by(reader, keys, (&values, SortValueFallback::Zero), SortDirection::Descending)?;
         keys.truncate(SHOWN_MAX);
         Ok(Some(keys))
     }
@@ -237,7 +237,7 @@ impl CollectionName {
                 sorted_by(
                     reader,
                     keys,
-                    (&completed, MissingSortValue::Zero),
+                    (&completed, SortValueFallback::Zero),
                     SortDirection::Descending,
                 )?
             }

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use serde_json::{Map, Value};
 
 use super::jsonl::{MemoryLine, NumberedLine};
-use super::{MemoryError, MemoryInsert, field_merge_and_diff, fields_of, insert, redacted};
+use super::{MemoryError, MemoryInsert, field_update_and_diff, fields_of, insert, redacted};
 use crate::memory::Memory;
 use crate::memory::dry_run::WriteOrDryRun;
 use crate::model::clock::UnixMillis;
@@ -16,7 +16,7 @@ use crate::model::fields::CanonicalFields;
 use crate::model::tree::NodeType;
 use crate::query::render::to_one_line;
 use crate::store::reader::AccessStats;
-use crate::store::{AttributeValue, Batch, FIELDS, NodeData, NodeRecord};
+use crate::store::{Batch, FIELDS, NodeData, NodeRecord, OptionalColumnValue};
 use crate::text::{self, tokens};
 
 /// Lines between two reports of progress.
@@ -116,7 +116,7 @@ impl MemoryLine {
         fields.insert("uuid".to_owned(), self.id.as_str().into());
         fields.insert("created_at".to_owned(), created_at.0.into());
         fields.insert("updated_at".to_owned(), updated_at.0.into());
-        field_merge_and_diff::apply(&self.changes, self.memory_type, &mut fields, updated_at);
+        field_update_and_diff::apply(&self.changes, self.memory_type, &mut fields, updated_at);
         fields
     }
 
@@ -240,7 +240,8 @@ fn replace(
     let is_same_text = content == node.content;
     let label = if is_same_text { node.label.clone() } else { text::label_of_text(content) };
     let token_count = if is_same_text { node.token_count } else { tokens::count(content) };
-    let attributes = node.attributes.with(FIELDS, Some(AttributeValue::Text(fields.to_string())));
+    let attributes =
+        node.attributes.with(FIELDS, Some(OptionalColumnValue::Text(fields.to_string())));
     let data = NodeData { label: &label, content, token_count, attributes, ..node.data() };
     Ok(batch.set_agent_text(node, &data)?)
 }

@@ -116,8 +116,8 @@ pub(super) fn sorted(
         }
     };
     let if_none = match by {
-        SortKey::CreatedAt | SortKey::AccessedAt => MissingSortValue::CreatedAt,
-        _ => MissingSortValue::Zero,
+        SortKey::CreatedAt | SortKey::AccessedAt => SortValueFallback::CreatedAt,
+        _ => SortValueFallback::Zero,
     };
     sorted_by(reader, keys, (&firsts, if_none), order)
 }
@@ -133,7 +133,7 @@ pub(super) fn accesses(
 
 /// Stands for a value that a memory does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MissingSortValue {
+pub(super) enum SortValueFallback {
     CreatedAt,
     Zero,
 }
@@ -142,7 +142,7 @@ pub(super) enum MissingSortValue {
 pub(super) fn sorted_by(
     reader: &Reader,
     keys: Vec<NodeRowId>,
-    (firsts, if_none): (&HashMap<NodeRowId, i64>, MissingSortValue),
+    (firsts, if_none): (&HashMap<NodeRowId, i64>, SortValueFallback),
     order: SortDirection,
 ) -> Result<Vec<NodeRowId>, StoreError> {
     let created = integers(reader, "created_at", &keys)?;
@@ -151,8 +151,8 @@ pub(super) fn sorted_by(
     for key in keys {
         let created_at = of(&created, key);
         let first = match if_none {
-            MissingSortValue::CreatedAt => firsts.get(&key).copied().unwrap_or(created_at),
-            MissingSortValue::Zero => of(firsts, key),
+            SortValueFallback::CreatedAt => firsts.get(&key).copied().unwrap_or(created_at),
+            SortValueFallback::Zero => of(firsts, key),
         };
         rows.push((SortValue { first, created_at, uuid: String::new() }, key));
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Error, bad_cursor, instant, markdown_json_blocks, thousandths};
+use super::{Error, bad_cursor, instant, markdown_to_json_elements, thousandths};
 use crate::query::node_by_id;
 use crate::store::reader::Reader;
 
@@ -49,10 +49,10 @@ pub(crate) fn node_document(reader: &Reader, id: &str, from: Option<&str>) -> Re
     });
     let blocks = match (node.node_type.as_str(), details.format.as_str()) {
         _ if piece.is_empty() => Value::Null,
-        ("code", "plain") => markdown_json_blocks::of_code(piece, details.lang.as_deref()),
+        ("code", "plain") => markdown_to_json_elements::of_code(piece, details.lang.as_deref()),
         (_, "plain") if is_markdown => {
             let targets = reader.link_targets(key)?;
-            markdown_json_blocks::of_markdown(piece, &targets)
+            markdown_to_json_elements::of_markdown(piece, &targets)
         }
         _ => Value::Null,
     };

@@ -18,7 +18,7 @@ impl CountingIndex {
         CountingIndex { texts, ..CountingIndex::default() }
     }
 
-    fn text_of(&self, node: &ComparedNode) -> &str {
+    fn text_of(&self, node: &NearDuplicateCandidate) -> &str {
         &self.texts[node.id.parse::<usize>().unwrap()]
     }
 
@@ -32,8 +32,12 @@ impl CountingIndex {
 }
 
 /// Returns a node of that id.
-fn node(id: &str, content: &str) -> ComparedNode {
-    ComparedNode { id: id.to_owned(), content: content.to_owned(), ..ComparedNode::default() }
+fn node(id: &str, content: &str) -> NearDuplicateCandidate {
+    NearDuplicateCandidate {
+        id: id.to_owned(),
+        content: content.to_owned(),
+        ..NearDuplicateCandidate::default()
+    }
 }
 
 impl TextIndex for CountingIndex {
@@ -52,7 +56,7 @@ impl TextIndex for CountingIndex {
         Ok(found.map(|(key, _)| NodeRowId(key)).take(n_max).collect())
     }
 
-    fn compared_node(&self, key: NodeRowId) -> Result<Option<ComparedNode>, ()> {
+    fn compared_node(&self, key: NodeRowId) -> Result<Option<NearDuplicateCandidate>, ()> {
         Ok(self.texts.get(key.0 as usize).map(|text| node(&key.0.to_string(), text)))
     }
 }
@@ -98,7 +102,7 @@ fn words_known_to_be_common_are_not_looked_up_until_they_may_have_become_rare() 
 }
 
 /// An index of one node with the harbour's text.
-struct OneNode(ComparedNode);
+struct OneNode(NearDuplicateCandidate);
 
 impl TextIndex for OneNode {
     type Error = ();
@@ -107,7 +111,7 @@ impl TextIndex for OneNode {
         Ok(vec![NodeRowId(1)])
     }
 
-    fn compared_node(&self, _: NodeRowId) -> Result<Option<ComparedNode>, ()> {
+    fn compared_node(&self, _: NodeRowId) -> Result<Option<NearDuplicateCandidate>, ()> {
         Ok(Some(self.0.clone()))
     }
 }
@@ -120,8 +124,8 @@ fn headings_and_archived_nodes_are_no_duplicates() {
         !query.near_duplicates(&OneNode(node), &known).unwrap().is_empty()
     };
     let text = node("a", HARBOUR);
-    assert!(!is_found(ComparedNode { is_heading: true, ..text.clone() }));
-    assert!(!is_found(ComparedNode { is_archived: true, ..text.clone() }));
+    assert!(!is_found(NearDuplicateCandidate { is_heading: true, ..text.clone() }));
+    assert!(!is_found(NearDuplicateCandidate { is_archived: true, ..text.clone() }));
     assert!(is_found(text));
 }
 

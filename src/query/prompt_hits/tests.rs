@@ -8,7 +8,7 @@ const UNRELATED: &str = include_str!("../../../tests/data/hook/unrelated.txt");
 const BUDGET: u32 = 400;
 
 fn hits(memory: &Memory, prompt: &str, given: &[String]) -> Option<PromptHitsText> {
-    let query = PromptQuery { prompt, given, budget: BUDGET, now: UnixMillis(0) };
+    let query = PromptHitsRequest { prompt, given, budget: BUDGET, now: UnixMillis(0) };
     memory.read(|reader| prompt_hits(reader, &query)).unwrap()
 }
 

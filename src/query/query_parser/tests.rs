@@ -124,10 +124,10 @@ fn scripts_without_spaces_go_through_their_pairs() {
         expect![[r#"words: "Rust" OR (grams : "の所 所有" OR trail : ("の所有"*))"#]],
     );
     let terms = parse_query("什么是所有权").terms;
-    let units: Vec<&TermUnit> = terms.iter().map(|it| &it.unit).collect();
+    let units: Vec<&TermUnitKind> = terms.iter().map(|it| &it.unit).collect();
     let pairs = [['什', '么'], ['么', '是'], ['是', '所'], ['所', '有'], ['有', '权']];
-    assert_eq!(*units[0], TermUnit::Adjacency);
-    assert!(units[1..].iter().copied().eq(&pairs.map(TermUnit::Bigram)));
+    assert_eq!(*units[0], TermUnitKind::Adjacency);
+    assert!(units[1..].iter().copied().eq(&pairs.map(TermUnitKind::Bigram)));
     let is_asking: Vec<bool> = terms.iter().map(Term::is_asking).collect();
     assert_eq!(is_asking, [false, true, true, true, false, false]);
 }
@@ -171,9 +171,9 @@ fn the_list_of_function_words_ascends() {
 /// Returns the terms that count, with the number of words that they count as.
 fn counted(query: &str) -> Vec<(String, u32)> {
     let n_words = |it: &Term| match it.unit {
-        TermUnit::Phrase { n_words } => n_words,
-        TermUnit::Adjacency => 0,
-        TermUnit::Word | TermUnit::ShortRun(_) | TermUnit::Bigram(_) => 1,
+        TermUnitKind::Phrase { n_words } => n_words,
+        TermUnitKind::Adjacency => 0,
+        TermUnitKind::Word | TermUnitKind::ShortRun(_) | TermUnitKind::Bigram(_) => 1,
     };
     let terms = parse_query(query).terms.into_iter();
     terms.map(|it| (it.text.replace('"', ""), n_words(&it))).filter(|it| 0 < it.1).collect()

@@ -12,9 +12,9 @@ use crate::model::clock::{Clock, UnixMillis};
 use crate::model::schedule::Schedule;
 use crate::server::StopSignal;
 use crate::server::client_sessions::{
-    ClientSessionRecord, LiveSessionRegistry, SessionChangeFilter,
+    ChangedSessionsToPersist, ClientSessionRecord, LiveSessionRegistry,
 };
-use crate::server::jsonl_files::SessionHistoryFiles;
+use crate::server::jsonl_files::ClientHistoryFiles;
 
 /// Lines after which the ledgers are compacted.
 const COMPACT_LINES: usize = 1_000;
@@ -26,7 +26,7 @@ const PENDING_MAX: usize = 1_000;
 pub(crate) fn run_session_history(
     registry: &LiveSessionRegistry,
     history_changes: &Receiver<()>,
-    history: &SessionHistoryFiles,
+    history: &ClientHistoryFiles,
     interval: Duration,
     clock: &Clock,
     stop: &StopSignal,
@@ -44,13 +44,13 @@ pub(crate) fn run_session_history(
     loop {
         let began = elapsed();
         let which = if schedule.is_due(began) {
-            SessionChangeFilter::All
+            ChangedSessionsToPersist::All
         } else {
-            SessionChangeFilter::Urgent
+            ChangedSessionsToPersist::Urgent
         };
         ledger.write(registry.take_changed(which, clock.now()));
         let ended = elapsed();
-        if which == SessionChangeFilter::All {
+        if which == ChangedSessionsToPersist::All {
             schedule.done(began, ended);
         }
         let wait = Duration::from_millis(schedule.sleep_ms(ended).unsigned_abs());
@@ -60,12 +60,12 @@ pub(crate) fn run_session_history(
     }
     let now = clock.now();
     registry.close(now);
-    ledger.write(registry.take_changed(SessionChangeFilter::All, now));
+    ledger.write(registry.take_changed(ChangedSessionsToPersist::All, now));
 }
 
 /// The ledgers, and the entries that are still to be added to them.
 struct SessionHistoryWriter<'a> {
-    history: &'a SessionHistoryFiles,
+    history: &'a ClientHistoryFiles,
     pending: Vec<ClientSessionRecord>,
     /// Lines since the last compaction.
     n_lines: usize,

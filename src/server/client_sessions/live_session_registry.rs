@@ -82,7 +82,7 @@ impl From<ClientSessionRecord> for LiveSession {
 
 /// Whether entries that leave the registry are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EndedSessionRetention {
+pub(crate) enum EndedSessionQueueing {
     /// Sessions that ended wait until they are taken.
     Kept,
     /// Entries are dropped.
@@ -91,7 +91,7 @@ pub(crate) enum EndedSessionRetention {
 
 /// The changed sessions to select.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SessionChangeFilter {
+pub(crate) enum ChangedSessionsToPersist {
     /// Sessions that began or ended.
     Urgent,
     /// Also sessions with activity.
@@ -105,7 +105,7 @@ pub(crate) struct LiveSessionRegistry(Arc<Mutex<RegistryState>>);
 #[derive(Debug)]
 struct RegistryState {
     transport_info: ProcessTransport,
-    ledger_use: EndedSessionRetention,
+    ledger_use: EndedSessionQueueing,
     /// Makes the ids of this process differ from those of all others.
     salt: String,
     n_begun: u64,
@@ -136,7 +136,7 @@ impl LiveSessionRegistry {
     pub(crate) fn new(
         transport_info: ProcessTransport,
         salt: impl Into<String>,
-        ledger_use: EndedSessionRetention,
+        ledger_use: EndedSessionQueueing,
     ) -> LiveSessionRegistry {
         LiveSessionRegistry(Arc::new(Mutex::new(RegistryState {
             transport_info,
@@ -187,7 +187,7 @@ impl LiveSessionRegistry {
 
     /// Returns whether this process keeps no ledger, so that others may have one.
     pub(crate) fn is_observer(&self) -> bool {
-        self.lock().ledger_use == EndedSessionRetention::Dropped
+        self.lock().ledger_use == EndedSessionQueueing::Dropped
     }
 
     /// Returns the id of the session that a request belongs to.
@@ -199,7 +199,7 @@ impl LiveSessionRegistry {
     /// Takes the entries of sessions that changed since the last time.
     pub(crate) fn take_changed(
         &self,
-        which: SessionChangeFilter,
+        which: ChangedSessionsToPersist,
         now: UnixMillis,
     ) -> Vec<ClientSessionRecord> {
         let mut state = self.lock();
@@ -207,7 +207,7 @@ impl LiveSessionRegistry {
         let RegistryState { transport_info, sessions, waiting, .. } = &mut *state;
         let mut news = std::mem::take(waiting);
         let is_news = |it: &&mut RegisteredSession| {
-            it.is_new || (it.has_changes && which == SessionChangeFilter::All)
+            it.is_new || (it.has_changes && which == ChangedSessionsToPersist::All)
         };
         let sessions = sessions.iter_mut().filter(|it| it.is_of_ledger());
         for session in sessions.filter(is_news) {
@@ -220,7 +220,7 @@ impl LiveSessionRegistry {
     /// Puts back entries that could not be written, for the next time.
     pub(crate) fn requeue_entries(&self, news: Vec<ClientSessionRecord>) {
         let mut state = self.lock();
-        if state.ledger_use == EndedSessionRetention::Kept {
+        if state.ledger_use == EndedSessionQueueing::Kept {
             state.waiting.splice(0..0, news);
         }
     }
@@ -275,7 +275,7 @@ impl RegistryState {
         let n_before = sessions.len();
         sessions.retain(|it| {
             let is_over = ends(it);
-            if is_over && *ledger_use == EndedSessionRetention::Kept && it.is_of_ledger() {
+            if is_over && *ledger_use == EndedSessionQueueing::Kept && it.is_of_ledger() {
                 waiting.push(it.entry(transport_info, Some(at(it))));
             }
             !is_over

@@ -49,7 +49,7 @@ fn check(registry: &LiveSessionRegistry, script: &str, now_s: i64, live: Expect)
 }
 
 fn registry(transport_info: ProcessTransport) -> LiveSessionRegistry {
-    LiveSessionRegistry::new(transport_info, "salt", EndedSessionRetention::Kept)
+    LiveSessionRegistry::new(transport_info, "salt", EndedSessionQueueing::Kept)
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn the_longest_silent_session_makes_room() {
     let live = registry.live_sessions(UnixMillis(0));
     assert_eq!((live.len(), live[0].client_meta.name.as_str()), (1024, "desk"));
     assert_eq!(
-        registry.take_changed(SessionChangeFilter::All, UnixMillis(0)).len(),
+        registry.take_changed(ChangedSessionsToPersist::All, UnixMillis(0)).len(),
         2001,
         "nobody is lost"
     );
@@ -154,7 +154,7 @@ fn ids_differ_between_processes() {
         let registry = LiveSessionRegistry::new(
             ProcessTransport::stdio(),
             salt,
-            EndedSessionRetention::Dropped,
+            EndedSessionQueueing::Dropped,
         );
         play(&registry, "10 legacy stdio code");
         registry.live_sessions(UnixMillis(0))[0].id.clone()
@@ -170,14 +170,14 @@ fn the_envelope_has_its_keys_in_their_order() {
     let live = serde_json::to_string(&registry.live_sessions(UnixMillis(0))).unwrap();
     expect![[r#"[{"id":"ID","client_meta":{"name":"code","version":"1.0","protocol":"2025-06-18"},"transport":"stdio","connected_at":10,"last_activity":10,"count_tool_calls":0}]"#]]
     .assert_eq(&live.replace(&registry.live_sessions(UnixMillis(0))[0].id, "ID"));
-    let registry = LiveSessionRegistry::new(http(), "salt", EndedSessionRetention::Kept);
+    let registry = LiveSessionRegistry::new(http(), "salt", EndedSessionQueueing::Kept);
     play(&registry, "10 legacy a code");
     let live = serde_json::to_string(&registry.live_sessions(UnixMillis(0))).unwrap();
     assert!(live.contains(r#""transport":"http","listen":"127.0.0.1:7474","connected_at""#));
 }
 
 /// Returns the changes in the registry.
-fn changes(registry: &LiveSessionRegistry, which: SessionChangeFilter, now_s: i64) -> String {
+fn changes(registry: &LiveSessionRegistry, which: ChangedSessionsToPersist, now_s: i64) -> String {
     let news = registry.take_changed(which, UnixMillis(now_s * 1000));
     let line = |it: &ClientSessionRecord| {
         let end = it.disconnected_at.map(|it| format!(" end {it}")).unwrap_or_default();
@@ -191,22 +191,28 @@ fn changes(registry: &LiveSessionRegistry, which: SessionChangeFilter, now_s: i6
 fn changed_sessions_are_taken_once_and_idleness_is_no_change() {
     let registry = registry(http());
     play(&registry, "10 legacy a code");
-    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 11), "code 10..10 0; ");
-    assert_eq!(changes(&registry, SessionChangeFilter::All, 99), "");
+    assert_eq!(changes(&registry, ChangedSessionsToPersist::Urgent, 11), "code 10..10 0; ");
+    assert_eq!(changes(&registry, ChangedSessionsToPersist::All, 99), "");
     play(&registry, "100 legacy-call a code");
-    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 101), "");
-    assert_eq!(changes(&registry, SessionChangeFilter::All, 101), "code 10..100 1; ");
+    assert_eq!(changes(&registry, ChangedSessionsToPersist::Urgent, 101), "");
+    assert_eq!(changes(&registry, ChangedSessionsToPersist::All, 101), "code 10..100 1; ");
     play(&registry, "200 leaves a");
-    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 201), "code 10..100 1 end 200; ");
-    assert_eq!(changes(&registry, SessionChangeFilter::All, 202), "");
+    assert_eq!(
+        changes(&registry, ChangedSessionsToPersist::Urgent, 201),
+        "code 10..100 1 end 200; "
+    );
+    assert_eq!(changes(&registry, ChangedSessionsToPersist::All, 202), "");
     play(&registry, "300 modern-call a desk\n310 legacy b code");
     registry.close(UnixMillis(400_000));
     assert_eq!(
-        changes(&registry, SessionChangeFilter::All, 400),
+        changes(&registry, ChangedSessionsToPersist::All, 400),
         "desk 300..300 1 end 400; code 310..310 0 end 400; "
     );
     play(&registry, "500 modern-call a desk");
-    assert_eq!(changes(&registry, SessionChangeFilter::All, 9999), "desk 500..500 1 end 500; ");
+    assert_eq!(
+        changes(&registry, ChangedSessionsToPersist::All, 9999),
+        "desk 500..500 1 end 500; "
+    );
 }
 
 #[test]
@@ -214,12 +220,12 @@ fn who_only_looks_is_present_and_in_no_ledger() {
     let registry = registry(http());
     play(&registry, "10 modern a page\n11 modern b page");
     assert_eq!(registry.live_sessions(UnixMillis(12_000)).len(), 1);
-    assert_eq!(changes(&registry, SessionChangeFilter::All, 12), "");
+    assert_eq!(changes(&registry, ChangedSessionsToPersist::All, 12), "");
     // From its first call on it is on record.
     play(&registry, "20 modern-call a page");
-    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 21), "page 10..20 1; ");
+    assert_eq!(changes(&registry, ChangedSessionsToPersist::Urgent, 21), "page 10..20 1; ");
     play(&registry, "30 modern a other");
-    assert_eq!(changes(&registry, SessionChangeFilter::All, 9999), "page 10..20 1 end 20; ");
+    assert_eq!(changes(&registry, ChangedSessionsToPersist::All, 9999), "page 10..20 1 end 20; ");
 }
 
 #[test]
@@ -235,8 +241,8 @@ fn names_and_hashes_of_ledgers_never_change() {
     assert!(hashes[0] != hashes[1] && hashes[0] != hashes[2]);
 }
 
-fn ledger(lines: &[&str]) -> PastSessionsOfClient {
-    PastSessionsOfClient::read(lines.join("\n").as_bytes()).unwrap()
+fn ledger(lines: &[&str]) -> ClientSessionHistory {
+    ClientSessionHistory::read(lines.join("\n").as_bytes()).unwrap()
 }
 
 fn line(id: &str, times: [i64; 2], end: Option<i64>, tool_calls: u64) -> String {
@@ -271,7 +277,7 @@ fn the_last_line_of_a_session_counts_and_bad_ones_do_not() {
     expect![[r#"{"hash":"h","client":{"name":"code","version":"1.0","protocol":"2025-06-18"},"transport":"stdio","sessions":2,"lifetime_seconds":60,"last_disconnect":40,"tool_calls":9}"#]]
     .assert_eq(&serde_json::to_string(&ledger.past("h")).unwrap());
     assert!(ledger.is_long());
-    let short = PastSessionsOfClient::read(ledger.to_text().as_bytes()).unwrap();
+    let short = ClientSessionHistory::read(ledger.to_text().as_bytes()).unwrap();
     assert!(!short.is_long());
     assert_eq!(short.past("h"), ledger.past("h"));
 }

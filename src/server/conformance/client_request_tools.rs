@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::SuiteToolFn;
-use super::tools::{text, tool};
+use super::fixture_tools::{text, tool};
 use crate::mcp::{
     ArgSpec, Args, CallContext, ClientCapability, HandlerError, ServerRequest, Tool, ToolReply,
 };

@@ -15,7 +15,7 @@ use super::response::{HttpError, HttpResponse};
 use super::route::{Route, plain_request, preflight, route};
 use super::timed_stream::{LAST_LINGER_MS, LINGER_MS, ReadOutcome, TimedStream};
 use super::{HttpServerState, event_streams, one_time_links, post_and_delete};
-use crate::mcp::{Handler, RestReply, RestReplyBody};
+use crate::mcp::{Handler, RestApiReply, RestApiReplyBody};
 use crate::text::terminal_safe_json::json_text;
 
 /// Bytes of a body for which there is always room: one large body keeps no small one out.
@@ -220,12 +220,12 @@ fn plain_answer<S: Handler>(
     let is_run = endpoint.pool.run(move || drop(sender.send(server.handler.plain(&request))));
     match (is_run, receiver.recv()) {
         (false, _) => HttpError::new(503, "too many calls are running; try again").into(),
-        (true, Ok(Some(RestReply { status, body, allowed }))) => {
+        (true, Ok(Some(RestApiReply { status, body, allowed }))) => {
             let response = match body {
-                RestReplyBody::Document(document) => {
+                RestApiReplyBody::Document(document) => {
                     HttpResponse::json(status, json_text(&document))
                 }
-                RestReplyBody::Events(events) => HttpResponse::events(status, &events),
+                RestApiReplyBody::Events(events) => HttpResponse::events(status, &events),
             };
             match allowed {
                 Some(allowed) => response.with("Allow", allowed),

@@ -4,7 +4,7 @@ use super::access_control::AccessRules;
 use super::page::{self, PAGE_METHODS, PageFile};
 use super::request_head::{BodyFraming, RequestHead};
 use super::response::{HttpError, HttpResponse};
-use crate::mcp::RestRequest;
+use crate::mcp::RestApiRequest;
 
 /// The only path of MCP.
 const ENDPOINT: &str = "/mcp";
@@ -128,7 +128,7 @@ pub(super) fn preflight(head: &RequestHead, origin: Option<&str>) -> HttpRespons
 }
 
 /// Reads a request of the REST interface by its head; `None` where an escape in it is wrong.
-pub(crate) fn plain_request(head: &RequestHead) -> Option<RestRequest> {
+pub(crate) fn plain_request(head: &RequestHead) -> Option<RestApiRequest> {
     let target = head.target.split_once('?').map_or("", |(_, query)| query);
     let target = target.split('#').next().unwrap_or_default();
     let path = head.path().strip_prefix(PLAIN)?.split('/').map(|it| unescape(it, '/'));
@@ -136,7 +136,7 @@ pub(crate) fn plain_request(head: &RequestHead) -> Option<RestRequest> {
         let (name, value) = it.split_once('=').unwrap_or((it, ""));
         Some((unescape(name, '+')?, unescape(value, '+')?))
     });
-    Some(RestRequest {
+    Some(RestApiRequest {
         method: head.method.clone(),
         path: path.collect::<Option<_>>()?,
         query: pairs.collect::<Option<_>>()?,

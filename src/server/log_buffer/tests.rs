@@ -51,7 +51,7 @@ fn the_oldest_records_make_room() {
     let log_buffer = LogBuffer::new(3);
     assert_eq!(serde_json::to_string(&log_buffer.read()).unwrap(), r#"{"records":[],"dropped":0}"#);
     (0..5).for_each(|n| log_buffer.push(record(n)));
-    let LogBufferContents { records, dropped } = log_buffer.read();
+    let LogBufferReadout { records, dropped } = log_buffer.read();
     assert_eq!(records.iter().map(|it| it.time).collect::<Vec<_>>(), [2, 3, 4]);
     assert_eq!(dropped, 2);
 }

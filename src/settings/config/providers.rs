@@ -35,7 +35,7 @@ pub(crate) struct ProvidersByJob {
 
 /// A kind of provider, by the way in which it is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ProviderKind {
+pub(crate) enum ProviderApiOrCommand {
     /// A program of this machine.
     Command,
     Anthropic,
@@ -48,7 +48,7 @@ pub(crate) enum ProviderKind {
 /// Names a provider of one job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProviderSpec {
-    pub(crate) kind: ProviderKind,
+    pub(crate) kind: ProviderApiOrCommand,
     /// The program and its arguments.
     pub(crate) command: Vec<String>,
     pub(crate) url: Option<String>,
@@ -73,7 +73,7 @@ pub(crate) struct ProviderSpec {
 
 /// Says when episodes are consolidated without being asked to, and who may be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ConsolidationSettings {
+pub(crate) struct AutomaticConsolidationSettings {
     /// Whether a server consolidates by itself, where there is a provider.
     pub(crate) automatic: Option<bool>,
     /// Pending episodes that begin it.
@@ -86,9 +86,9 @@ pub(crate) struct ConsolidationSettings {
     pub(crate) elicitation: bool,
 }
 
-impl Default for ConsolidationSettings {
-    fn default() -> ConsolidationSettings {
-        ConsolidationSettings {
+impl Default for AutomaticConsolidationSettings {
+    fn default() -> AutomaticConsolidationSettings {
+        AutomaticConsolidationSettings {
             automatic: None,
             threshold: None,
             idle: Duration::from_secs(60),
@@ -98,7 +98,7 @@ impl Default for ConsolidationSettings {
     }
 }
 
-impl ConsolidationSettings {
+impl AutomaticConsolidationSettings {
     /// Returns whether a server consolidates by itself, where there is a provider.
     pub(crate) fn is_automatic(&self) -> bool {
         self.automatic.unwrap_or(true)
@@ -115,8 +115,8 @@ impl ConsolidationSettings {
         self,
         first: &KnowledgeSettings,
         last: &KnowledgeSettings,
-    ) -> ConsolidationSettings {
-        ConsolidationSettings {
+    ) -> AutomaticConsolidationSettings {
+        AutomaticConsolidationSettings {
             automatic: first.auto_consolidate.or(self.automatic).or(last.auto_consolidate),
             threshold: first
                 .consolidation_threshold
@@ -128,15 +128,15 @@ impl ConsolidationSettings {
 }
 
 /// The kinds by their names.
-const KINDS: [(&str, ProviderKind); 5] = [
-    ("command", ProviderKind::Command),
-    ("anthropic", ProviderKind::Anthropic),
-    ("openai", ProviderKind::OpenAi),
-    ("azure", ProviderKind::Azure),
-    ("ollama", ProviderKind::Ollama),
+const KINDS: [(&str, ProviderApiOrCommand); 5] = [
+    ("command", ProviderApiOrCommand::Command),
+    ("anthropic", ProviderApiOrCommand::Anthropic),
+    ("openai", ProviderApiOrCommand::OpenAi),
+    ("azure", ProviderApiOrCommand::Azure),
+    ("ollama", ProviderApiOrCommand::Ollama),
 ];
 
-impl ProviderKind {
+impl ProviderApiOrCommand {
     /// Returns its name in settings.
     #[cfg_attr(not(feature = "providers"), allow(dead_code, reason = "nobody is asked"))]
     pub(crate) fn name(self) -> &'static str {
@@ -145,16 +145,16 @@ impl ProviderKind {
 
     /// Returns whether each customer has an address of their own.
     pub(crate) fn has_own_address(self) -> bool {
-        self == ProviderKind::Azure
+        self == ProviderApiOrCommand::Azure
     }
 
     /// Returns the variable that has its key where none is named.
     pub(crate) fn usual_key_variable(self) -> Option<&'static str> {
         match self {
-            ProviderKind::Anthropic => Some("ANTHROPIC_API_KEY"),
-            ProviderKind::OpenAi => Some("OPENAI_API_KEY"),
-            ProviderKind::Azure => Some("AZURE_OPENAI_API_KEY"),
-            ProviderKind::Command | ProviderKind::Ollama => None,
+            ProviderApiOrCommand::Anthropic => Some("ANTHROPIC_API_KEY"),
+            ProviderApiOrCommand::OpenAi => Some("OPENAI_API_KEY"),
+            ProviderApiOrCommand::Azure => Some("AZURE_OPENAI_API_KEY"),
+            ProviderApiOrCommand::Command | ProviderApiOrCommand::Ollama => None,
         }
     }
 }
@@ -162,7 +162,7 @@ impl ProviderKind {
 /// A job, with the kinds that can do it and the wait for one answer.
 struct ProviderJobRules {
     name: &'static str,
-    kinds: &'static [ProviderKind],
+    kinds: &'static [ProviderApiOrCommand],
     timeout: Duration,
     /// Whether each kind needs an address.
     needs_url: bool,
@@ -171,11 +171,11 @@ struct ProviderJobRules {
 const COMPLETION: ProviderJobRules = ProviderJobRules {
     name: "completion",
     kinds: &[
-        ProviderKind::Command,
-        ProviderKind::Anthropic,
-        ProviderKind::OpenAi,
-        ProviderKind::Azure,
-        ProviderKind::Ollama,
+        ProviderApiOrCommand::Command,
+        ProviderApiOrCommand::Anthropic,
+        ProviderApiOrCommand::OpenAi,
+        ProviderApiOrCommand::Azure,
+        ProviderApiOrCommand::Ollama,
     ],
     timeout: Duration::from_secs(60),
     needs_url: false,
@@ -183,17 +183,17 @@ const COMPLETION: ProviderJobRules = ProviderJobRules {
 const EMBEDDINGS: ProviderJobRules = ProviderJobRules {
     name: "embeddings",
     kinds: &[
-        ProviderKind::Command,
-        ProviderKind::OpenAi,
-        ProviderKind::Azure,
-        ProviderKind::Ollama,
+        ProviderApiOrCommand::Command,
+        ProviderApiOrCommand::OpenAi,
+        ProviderApiOrCommand::Azure,
+        ProviderApiOrCommand::Ollama,
     ],
     timeout: Duration::from_secs(5),
     needs_url: false,
 };
 const RERANKING: ProviderJobRules = ProviderJobRules {
     name: "reranking",
-    kinds: &[ProviderKind::Command, ProviderKind::OpenAi],
+    kinds: &[ProviderApiOrCommand::Command, ProviderApiOrCommand::OpenAi],
     timeout: Duration::from_secs(10),
     needs_url: true,
 };
@@ -217,7 +217,7 @@ impl ProviderSpec {
         job: &ProviderJobRules,
     ) -> Result<Option<ProviderSpec>, ConfigError> {
         let Some(mut fields) = fields.optional_object(job.name)? else { return Ok(None) };
-        let kinds: Vec<(&str, ProviderKind)> =
+        let kinds: Vec<(&str, ProviderApiOrCommand)> =
             KINDS.into_iter().filter(|it| job.kinds.contains(&it.1)).collect();
         let Some(kind) = fields.choice("kind", &kinds)? else {
             let names: Vec<&str> = kinds.iter().map(|it| it.0).collect();
@@ -248,8 +248,8 @@ impl ProviderSpec {
 
     /// Returns the setting that its kind needs and that is not set.
     fn missing(&self, job: &ProviderJobRules) -> Option<(&'static str, &'static str)> {
-        let needs_url = self.kind == ProviderKind::Azure || job.needs_url;
-        if self.kind == ProviderKind::Command {
+        let needs_url = self.kind == ProviderApiOrCommand::Azure || job.needs_url;
+        if self.kind == ProviderApiOrCommand::Command {
             let why = "must be a list: the program and its arguments";
             return self.command.is_empty().then_some(("command", why));
         }
@@ -271,10 +271,12 @@ fn command(fields: &mut ObjectReader) -> Result<Vec<String>, ConfigError> {
     Ok(command)
 }
 
-impl ConsolidationSettings {
-    pub(super) fn read(mut fields: ObjectReader) -> Result<ConsolidationSettings, ConfigError> {
-        let default = ConsolidationSettings::default();
-        let settings = ConsolidationSettings {
+impl AutomaticConsolidationSettings {
+    pub(super) fn read(
+        mut fields: ObjectReader,
+    ) -> Result<AutomaticConsolidationSettings, ConfigError> {
+        let default = AutomaticConsolidationSettings::default();
+        let settings = AutomaticConsolidationSettings {
             automatic: fields.flag("automatic")?,
             threshold: fields.number_in("threshold", THRESHOLD)?,
             idle: fields.duration("idle", SignConstraint::NotNegative)?.unwrap_or(default.idle),
@@ -305,7 +307,10 @@ mod tests {
             "ca_file": "/ca.pem"}, "consolidation": {"threshold": 9, "idle": "0s"}}"#;
         let config = of_user(text).unwrap();
         let completion = config.providers.completion.unwrap();
-        assert_eq!((completion.kind, completion.model.as_str()), (ProviderKind::Anthropic, "m"));
+        assert_eq!(
+            (completion.kind, completion.model.as_str()),
+            (ProviderApiOrCommand::Anthropic, "m")
+        );
         assert_eq!((completion.timeout.as_secs(), completion.retries), (5, 3));
         let embeddings = config.providers.embeddings.unwrap();
         assert_eq!(embeddings.command, ["embed", "-q"]);
@@ -324,7 +329,7 @@ mod tests {
             let user = UserConfig::parse("/home/me/config.json", own).unwrap();
             let (config, untrusted) = user.complete(folder, trust).unwrap();
             assert_eq!(config.providers, user.config().providers);
-            assert_eq!(config.consolidation, ConsolidationSettings::default());
+            assert_eq!(config.consolidation, AutomaticConsolidationSettings::default());
             let told: Vec<String> = untrusted.iter().map(ToString::to_string).collect();
             assert_eq!(
                 told,

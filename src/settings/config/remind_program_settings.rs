@@ -14,12 +14,12 @@ pub(crate) struct RemindKey {
     /// The variable of the environment, which counts before the file.
     pub(crate) variable: Option<&'static str>,
     #[cfg_attr(not(test), expect(dead_code, reason = "the manual is compared with it"))]
-    pub(crate) ours: RemindMeaning,
+    pub(crate) ours: RemindSettingEquivalent,
 }
 
 /// The meaning of a setting of Remind here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RemindMeaning {
+pub(crate) enum RemindSettingEquivalent {
     /// This setting.
     Setting(&'static str),
     /// This part of a provider, where the user's settings take Remind's providers over.
@@ -28,7 +28,7 @@ pub(crate) enum RemindMeaning {
     Nothing(&'static str),
 }
 
-use RemindMeaning::{Nothing, Provider, Setting};
+use RemindSettingEquivalent::{Nothing, Provider, Setting};
 
 /// Every setting of Remind.
 pub(crate) const REMIND_KEYS: &[RemindKey] = &[
@@ -152,11 +152,15 @@ pub(crate) const REMIND_KEYS: &[RemindKey] = &[
     both("decay.decay_rate", "REMIND_DECAY_RATE", Nothing("`temperature.decay_rate`, by the hour")),
 ];
 
-const fn both(key: &'static str, variable: &'static str, ours: RemindMeaning) -> RemindKey {
+const fn both(
+    key: &'static str,
+    variable: &'static str,
+    ours: RemindSettingEquivalent,
+) -> RemindKey {
     RemindKey { key, variable: Some(variable), ours }
 }
 
-const fn file(key: &'static str, ours: RemindMeaning) -> RemindKey {
+const fn file(key: &'static str, ours: RemindSettingEquivalent) -> RemindKey {
     RemindKey { key, variable: None, ours }
 }
 

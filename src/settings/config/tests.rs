@@ -66,7 +66,7 @@ fn every_key_is_read() {
                 ),
                 write_back: false,
             },
-            consolidation: ConsolidationSettings {
+            consolidation: AutomaticConsolidationSettings {
                 automatic: None,
                 threshold: None,
                 idle: 60s,
@@ -154,7 +154,7 @@ fn every_key_is_read() {
                         ),
                     ],
                 },
-                sessions: SessionHistoryFlushSettings {
+                sessions: SessionLedgerFlushSettings {
                     flush_interval: 3600s,
                 },
                 rescan_files: JsonlLogFileSettings {
@@ -442,8 +442,11 @@ fn the_manual_has_the_defaults() {
             let kinds: Vec<String> = knowledge.kinds().into_iter().map(str::to_owned).collect();
             let knowledge = (kinds, knowledge.buffer_chars(), knowledge.keyword_weight());
             let consolidation = (it.consolidation.is_automatic(), it.consolidation.threshold());
-            let own =
-                ConsolidationSettings { automatic: None, threshold: None, ..it.consolidation };
+            let own = AutomaticConsolidationSettings {
+                automatic: None,
+                threshold: None,
+                ..it.consolidation
+            };
             let rest = Config { memory: TypedMemorySettings::default(), consolidation: own, ..it };
             let rest = Config { knowledge: KnowledgeSettings::default(), ..rest };
             (memory, knowledge, consolidation, rest)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::knowledge::KnowledgeSettings;
-use super::providers::{ConsolidationSettings, ProvidersByJob};
+use super::providers::{AutomaticConsolidationSettings, ProvidersByJob};
 use super::typed_memory_retention::TypedMemorySettings;
 use crate::ingest::redact::CustomKind;
 use crate::model::heat::HeatParameters;
@@ -16,7 +16,7 @@ pub(crate) struct Config {
     /// Bounds of a compile.
     pub(crate) compile: CompileSettings,
     /// Consolidation without an agent; the user's alone.
-    pub(crate) consolidation: ConsolidationSettings,
+    pub(crate) consolidation: AutomaticConsolidationSettings,
     /// Episodes and what is learnt of them.
     pub(crate) knowledge: KnowledgeSettings,
     /// Typed memories.
@@ -106,7 +106,7 @@ pub(crate) struct ServerSettings {
     /// Notifications about resources.
     pub(crate) resources: ResourceNotificationSettings,
     /// Times at which sessions are recorded.
-    pub(crate) sessions: SessionHistoryFlushSettings,
+    pub(crate) sessions: SessionLedgerFlushSettings,
     /// The log of rescans.
     pub(crate) rescan_files: JsonlLogFileSettings,
 }
@@ -170,7 +170,7 @@ pub(crate) struct ResourceNotificationSettings {
 
 /// The times at which sessions are written to the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SessionHistoryFlushSettings {
+pub(crate) struct SessionLedgerFlushSettings {
     /// Time between writes.
     pub(crate) flush_interval: Duration,
 }
@@ -252,9 +252,9 @@ impl ResourceNotificationSettings {
     }
 }
 
-impl Default for SessionHistoryFlushSettings {
-    fn default() -> SessionHistoryFlushSettings {
-        SessionHistoryFlushSettings { flush_interval: Duration::from_secs(30) }
+impl Default for SessionLedgerFlushSettings {
+    fn default() -> SessionLedgerFlushSettings {
+        SessionLedgerFlushSettings { flush_interval: Duration::from_secs(30) }
     }
 }
 

@@ -7,8 +7,8 @@
 
 use rusqlite::{Row, ToSql};
 
+use super::entity_name_lookup_cache::KnownEntityNames;
 use super::facets::FacetAndEdgeRows;
-use super::known_entity_names::KnownEntityNames;
 use super::{AgentEditOverwritten, Batch, DiffOp, SiblingGroup};
 use crate::model::database_state_fingerprint::term_of_node;
 use crate::model::identity::{ContentHash, NodeId};
@@ -16,7 +16,7 @@ use crate::model::kind_specs::is_uuid;
 use crate::model::order_keys;
 use crate::store::node_columns::SqlTemplate;
 use crate::store::{
-    AttributeValues, ErrorContext, FileId, NodeData, NodePlace, NodeRecord, NodeRowId,
+    ErrorContext, FileId, NodeData, NodePlace, NodeRecord, NodeRowId, OptionalColumnValues,
     PreparedStatements, StoreError,
 };
 
@@ -183,10 +183,10 @@ impl Batch<'_> {
     fn set_with_facets(
         &mut self,
         old: &NodeRecord,
-        (attributes, hash): (&AttributeValues, ContentHash),
+        (attributes, hash): (&OptionalColumnValues, ContentHash),
         set: impl FnOnce(&mut Self) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let rows = |hash: ContentHash, of: &AttributeValues| {
+        let rows = |hash: ContentHash, of: &OptionalColumnValues| {
             FacetAndEdgeRows::of(old.node_type, &hash.to_string(), of.fields())
         };
         let is_typed = old.attributes.fields().or(attributes.fields()).is_some();

@@ -26,7 +26,9 @@ use rusqlite::{Row, params};
 
 use super::Batch;
 use crate::store::connection::LargePageCache;
-use crate::store::{ComparedNode, ErrorContext, NodeRowId, PreparedStatements, StoreError, one};
+use crate::store::{
+    ErrorContext, NearDuplicateCandidate, NodeRowId, PreparedStatements, StoreError, one,
+};
 
 /// New nodes that are indexed together. More make fewer segments; fewer are indexed while their
 /// pages are cached.
@@ -81,7 +83,10 @@ impl Batch<'_> {
     }
 
     /// Returns a node to compare with a text.
-    pub(crate) fn compared_node(&self, key: NodeRowId) -> Result<Option<ComparedNode>, StoreError> {
+    pub(crate) fn compared_node(
+        &self,
+        key: NodeRowId,
+    ) -> Result<Option<NearDuplicateCandidate>, StoreError> {
         const NODE: &str = "
             SELECT id, label, content, node_type = 'heading',
                    EXISTS (SELECT 1
@@ -90,7 +95,7 @@ impl Batch<'_> {
               FROM node
              WHERE key = ?1";
         let read = |row: &Row<'_>| {
-            Ok(ComparedNode {
+            Ok(NearDuplicateCandidate {
                 id: row.get(0)?,
                 label: row.get(1)?,
                 content: row.get(2)?,

@@ -12,7 +12,7 @@ use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::links::{self, LinkParseInput};
 use crate::store::node_columns::SqlTemplate;
 use crate::store::{
-    AttributeValues, FileId, NodeData, NodePlace, NodeRecord, NodeRowId, PreparedStatements,
+    FileId, NodeData, NodePlace, NodeRecord, NodeRowId, OptionalColumnValues, PreparedStatements,
     StoreError,
 };
 
@@ -257,7 +257,7 @@ impl Batch<'_> {
         key: NodeRowId,
         new: &NewNode<'_>,
         format: ContentFormat,
-        attributes: &AttributeValues,
+        attributes: &OptionalColumnValues,
     ) -> Result<(), StoreError> {
         static SET: SqlTemplate = SqlTemplate::new(
             "

@@ -11,7 +11,7 @@ use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::node_columns::{LEVEL, SqlTemplate};
 use crate::store::reader::{self, AccessStats, ArchiveCandidate, read_access};
 use crate::store::{
-    AttributeValue, AttributeValues, ErrorContext, NodeData, NodeRecord, NodeRowId,
+    ErrorContext, NodeData, NodeRecord, NodeRowId, OptionalColumnValue, OptionalColumnValues,
     PreparedStatements, StoreError, heat_rows, links, one,
 };
 use crate::text::tokens;
@@ -38,8 +38,8 @@ impl Batch<'_> {
             parent = Some(match self.find_bucket(label, parent)? {
                 Some(key) => key,
                 None => {
-                    let level = AttributeValue::Integer(level as i64);
-                    let attributes = AttributeValues::default().with(LEVEL, Some(level));
+                    let level = OptionalColumnValue::Integer(level as i64);
+                    let attributes = OptionalColumnValues::default().with(LEVEL, Some(level));
                     let data = NodeData {
                         node_type: NodeType::Heading,
                         format: ContentFormat::Plain,

@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 #[cfg(target_os = "linux")]
-use super::OpenWal;
+use super::WalHeadReader;
 use super::{LOG_HEAD, OpenedFiles, salts, with_suffix};
 use crate::ingest::scan::FileIdentity;
 use crate::store::rename_noreplace;
@@ -38,7 +38,7 @@ impl OpenedFiles {
     #[cfg(target_os = "linux")]
     pub(super) fn keep_replaced_log(&self) {
         let (name, Some(own)) = (self.name(1), self.open_salts()) else { return };
-        let is_unlinked = self.open_log.as_ref().is_some_and(OpenWal::is_unlinked);
+        let is_unlinked = self.open_log.as_ref().is_some_and(WalHeadReader::is_unlinked);
         if !is_unlinked || salts_of(name) == Some(own) {
             return;
         }
@@ -106,7 +106,7 @@ impl OpenedFiles {
     /// Returns the salts of the open log; `None` where it is empty.
     #[cfg(target_os = "linux")]
     fn open_salts(&self) -> Option<[u8; 8]> {
-        self.open_log.as_ref().and_then(OpenWal::head).map(|(head, _)| salts(&head))
+        self.open_log.as_ref().and_then(WalHeadReader::head).map(|(head, _)| salts(&head))
     }
 
     /// Returns the open index. Closing it would drop SQLite's locks.

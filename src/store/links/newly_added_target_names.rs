@@ -39,7 +39,7 @@ impl KeyWatermarks {
 
 /// Compares the names of new nodes with those that references wait for.
 #[derive(Debug)]
-pub(super) struct NewNameFilter {
+pub(super) struct WantedNewNameFilter {
     wanted: WantedNameBloomFilter,
     /// The greatest key of the nodes that were there before.
     since: i64,
@@ -47,11 +47,15 @@ pub(super) struct NewNameFilter {
     file: Option<(FileId, LinkNameHash)>,
 }
 
-impl NewNameFilter {
+impl WantedNewNameFilter {
     /// Returns the filter for all nodes that come from now on.
-    pub(super) fn of(conn: &Connection) -> Result<NewNameFilter, StoreError> {
+    pub(super) fn of(conn: &Connection) -> Result<WantedNewNameFilter, StoreError> {
         let since = KeyWatermarks::of(conn)?.node;
-        Ok(NewNameFilter { wanted: WantedNameBloomFilter::of_wanted(conn)?, since, file: None })
+        Ok(WantedNewNameFilter {
+            wanted: WantedNameBloomFilter::of_wanted(conn)?,
+            since,
+            file: None,
+        })
     }
 
     /// Adds those names of a node that references may wait for.

@@ -24,7 +24,7 @@ use crate::store::database_version_testing::{ExtendedTestSchema, set_scratch};
 use crate::store::reader::Reader;
 use crate::store::schema::MIGRATIONS;
 use crate::store::{
-    AttributeValues, Batch, IfMissing, NodeData, NodeRecord, StoreError, Writer, past_states,
+    Batch, IfMissing, NodeData, NodeRecord, OptionalColumnValues, StoreError, Writer, past_states,
 };
 
 const NOW: UnixMillis = UnixMillis(4_000_000_000_000);
@@ -113,7 +113,7 @@ impl Memory {
         self.writer().write("", "", NOW, find).unwrap().0
     }
 
-    fn mood(&self, content: &str) -> Option<AttributeValue> {
+    fn mood(&self, content: &str) -> Option<OptionalColumnValue> {
         self.find(content).unwrap().attributes.get("mood").cloned()
     }
 
@@ -152,16 +152,16 @@ impl Memory {
 
 fn data(content: &str) -> NodeData<'_> {
     let (node_type, format) = (NodeType::Text, ContentFormat::Plain);
-    let attributes = AttributeValues::default();
+    let attributes = OptionalColumnValues::default();
     NodeData { node_type, format, label: content, content, token_count: 1, attributes }
 }
 
-fn text(value: Option<&str>) -> Option<AttributeValue> {
-    value.map(|it| AttributeValue::Text(it.to_owned()))
+fn text(value: Option<&str>) -> Option<OptionalColumnValue> {
+    value.map(|it| OptionalColumnValue::Text(it.to_owned()))
 }
 
-fn mood_of(mood: Option<&str>) -> AttributeValues {
-    let none = AttributeValues::default();
+fn mood_of(mood: Option<&str>) -> OptionalColumnValues {
+    let none = OptionalColumnValues::default();
     if mood.is_none() { none } else { none.with("mood", text(mood)) }
 }
 
@@ -201,8 +201,8 @@ fn the_list_of_columns_is_that_of_the_schema() {
 fn a_row_is_read_as_it_was_written() {
     let memory = Memory::new(columns_with(MOOD));
     memory.write(|batch| {
-        let attributes = AttributeValues::default()
-            .with(LEVEL, Some(AttributeValue::Integer(3)))
+        let attributes = OptionalColumnValues::default()
+            .with(LEVEL, Some(OptionalColumnValue::Integer(3)))
             .with(LANG, text(Some("rust")))
             .with(KEY_PATH, text(Some("a.b")))
             .with("mood", text(Some("calm")));

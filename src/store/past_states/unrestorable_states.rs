@@ -27,7 +27,7 @@ pub(crate) struct UnrestorableStates {
 }
 
 /// The present state, as far as undoing snapshots changes it.
-struct FollowedState {
+struct RewoundMemoryState {
     /// Families that changed.
     changed: PastState,
     /// The sum of the terms of all other nodes.
@@ -38,19 +38,19 @@ struct FollowedState {
 
 /// The present children of one parent, and how they changed since the oldest snapshot.
 #[derive(Default)]
-struct PresentFamily {
+struct PresentChildrenOfParent {
     parent: ParentRef,
     /// Each with its position and its key.
     children: Vec<(i64, i64, NodeState)>,
     /// The changes of each; equal where all came at once.
-    changes: BTreeSet<ChangesSince>,
+    changes: BTreeSet<NodeChangeSinceOldest>,
 }
 
 type NodeState = crate::model::database_state_fingerprint::NodeState<'static>;
 
 /// How a node changed since the oldest snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum ChangesSince {
+enum NodeChangeSinceOldest {
     /// It did not.
     Nothing,
     /// It was added by a snapshot.
@@ -68,7 +68,7 @@ pub(crate) fn find(conn: &Connection, repair: &str) -> Result<UnrestorableStates
     let mut found =
         UnrestorableStates { n_snapshots: snapshots.len(), ..UnrestorableStates::default() };
     let Some(&(oldest, _)) = snapshots.last() else { return Ok(found) };
-    let mut state = FollowedState::present(conn, oldest)?;
+    let mut state = RewoundMemoryState::present(conn, oldest)?;
     if snapshots.first().is_none_or(|(_, hash)| *hash != state.fingerprint().to_string()) {
         return Ok(found);
     }
@@ -97,7 +97,7 @@ pub(crate) fn leads_to_the_one_before(conn: &Connection, newest: i64) -> Result<
     let before: Option<(i64, String)> =
         conn.find(BEFORE, [newest], read, "read the snapshot before")?;
     let Some((id, hash)) = before else { return Ok(false) };
-    let mut state = FollowedState::present(conn, id)?;
+    let mut state = RewoundMemoryState::present(conn, id)?;
     state.undo(conn, newest)?;
     Ok(state.fingerprint().to_string() == hash)
 }
@@ -111,9 +111,9 @@ pub(crate) fn give_up(conn: &Connection, snapshots: &BTreeSet<i64>) -> Result<()
     Ok(())
 }
 
-impl FollowedState {
+impl RewoundMemoryState {
     /// Returns the present state, of which snapshots after `oldest` are to be undone.
-    fn present(conn: &Connection, oldest: i64) -> Result<FollowedState, StoreError> {
+    fn present(conn: &Connection, oldest: i64) -> Result<RewoundMemoryState, StoreError> {
         static STATES: SqlTemplate = SqlTemplate::new(
             "
             SELECT node.id, node.position,
@@ -139,9 +139,12 @@ impl FollowedState {
         let former: Vec<ParentRef> =
             conn.rows(FORMER, [oldest], |row| row.get(0), "read the history")?;
         let former: BTreeSet<ParentRef> = former.into_iter().collect();
-        let mut state =
-            FollowedState { changed: PastState::nothing(), unchanged: 0, added: HashMap::new() };
-        let mut family = PresentFamily::default();
+        let mut state = RewoundMemoryState {
+            changed: PastState::nothing(),
+            unchanged: 0,
+            added: HashMap::new(),
+        };
+        let mut family = PresentChildrenOfParent::default();
         let add = |((parent, position, child), added, key): (PlacedNodeState, i64, i64)| {
             if parent != family.parent {
                 state.add(std::mem::take(&mut family), &former);
@@ -149,9 +152,9 @@ impl FollowedState {
             }
             family.children.push((position, key, child));
             family.changes.insert(match added {
-                0 => ChangesSince::Nothing,
-                -1 => ChangesSince::Other,
-                snapshot => ChangesSince::Added(snapshot),
+                0 => NodeChangeSinceOldest::Nothing,
+                -1 => NodeChangeSinceOldest::Other,
+                snapshot => NodeChangeSinceOldest::Added(snapshot),
             });
             Ok::<_, StoreError>(())
         };
@@ -161,11 +164,11 @@ impl FollowedState {
     }
 
     /// Adds the children of a parent. Former ones of its children come back with an undone change.
-    fn add(&mut self, family: PresentFamily, former: &BTreeSet<ParentRef>) {
-        let PresentFamily { parent, children, changes } = family;
+    fn add(&mut self, family: PresentChildrenOfParent, former: &BTreeSet<ParentRef>) {
+        let PresentChildrenOfParent { parent, children, changes } = family;
         let is_one = changes.len() == 1 && !former.contains(&parent);
         match changes.first().filter(|_| is_one) {
-            None | Some(ChangesSince::Other) => {
+            None | Some(NodeChangeSinceOldest::Other) => {
                 for (position, key, child) in children {
                     self.changed.place_present((parent.clone(), position, child), key);
                 }
@@ -173,7 +176,7 @@ impl FollowedState {
             Some(change) => {
                 let sum = sum_of_children(parent.as_deref(), children.iter().map(|it| &it.2));
                 self.unchanged = self.unchanged.wrapping_add(sum);
-                if let ChangesSince::Added(snapshot) = change {
+                if let NodeChangeSinceOldest::Added(snapshot) = change {
                     let added = self.added.entry(*snapshot).or_default();
                     *added = added.wrapping_add(sum);
                 }

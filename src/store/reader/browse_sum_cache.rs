@@ -35,21 +35,21 @@ pub(super) struct BrowseCache(Arc<Mutex<BrowseSums>>);
 
 #[derive(Default)]
 struct BrowseSums {
-    heat: Option<DatedSums<HeatDistribution>>,
-    files: Option<DatedSums<Vec<FileSums>>>,
+    heat: Option<CachedSums<HeatDistribution>>,
+    files: Option<CachedSums<Vec<FileSums>>>,
     /// Of a snapshot and its fingerprint.
     change_counts: HashMap<(i64, String), ChangeCounts>,
 }
 
 /// Sums with the state that they are of.
-struct DatedSums<T> {
+struct CachedSums<T> {
     counters: MemoryChangeCounters,
     at: UnixMillis,
     n_nodes: u64,
     sums: Arc<T>,
 }
 
-impl<T> DatedSums<T> {
+impl<T> CachedSums<T> {
     /// Returns the sums, if they still hold.
     fn known(&self, counters: &MemoryChangeCounters, now: UnixMillis) -> Option<Arc<T>> {
         let is_recent = self.at <= now && now.since(self.at) < AGE_MS_MAX;
@@ -106,7 +106,7 @@ impl Reader {
         }
         let sums = Arc::new(self.count_heat(cold)?);
         let (n_nodes, kept) = (sums.n_nodes, Arc::clone(&sums));
-        let dated = DatedSums { counters, at: now, n_nodes, sums: kept };
+        let dated = CachedSums { counters, at: now, n_nodes, sums: kept };
         self.browse_sums().with(|it| it.heat = Some(dated));
         Ok(sums)
     }
@@ -155,7 +155,7 @@ impl Reader {
         }
         let sums = Arc::new(self.count_files()?);
         let n_nodes = sums.iter().map(|it| it.n_nodes).sum();
-        let dated = DatedSums { counters, at: now, n_nodes, sums: Arc::clone(&sums) };
+        let dated = CachedSums { counters, at: now, n_nodes, sums: Arc::clone(&sums) };
         self.browse_sums().with(|it| it.files = Some(dated));
         Ok(sums)
     }

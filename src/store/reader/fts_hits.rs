@@ -47,7 +47,7 @@ pub(crate) struct MatchedNode {
 
 /// The siblings around a node, nearest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Siblings {
+pub(crate) struct SiblingsForRanking {
     /// Number of children of its parent, at most 64.
     pub(crate) n: usize,
     pub(crate) before: Vec<NodeRowId>,
@@ -312,7 +312,7 @@ impl Reader {
         &self,
         parent: NodeRowId,
         positions: &[i64],
-    ) -> Result<Vec<Siblings>, StoreError> {
+    ) -> Result<Vec<SiblingsForRanking>, StoreError> {
         const FIRST: &str =
             "SELECT key, position FROM node WHERE parent = ?1 ORDER BY position LIMIT ?2";
         const BEFORE: &str = "
@@ -334,13 +334,13 @@ impl Reader {
                 let before = first[..at].iter().rev().take(REACH).map(|it| it.0).collect();
                 let after = &first[at + usize::from(is_there)..];
                 let after = after.iter().take(REACH).map(|it| it.0).collect();
-                return Ok(Siblings { n, before, after });
+                return Ok(SiblingsForRanking { n, before, after });
             }
             let beside = |sql: &'static str| {
                 let params = params![parent.0, position, limit(REACH)];
                 self.all(sql, params, |row| row.get(0).map(NodeRowId)).doing("read siblings")
             };
-            Ok(Siblings { n, before: beside(BEFORE)?, after: beside(AFTER)? })
+            Ok(SiblingsForRanking { n, before: beside(BEFORE)?, after: beside(AFTER)? })
         };
         positions.iter().map(around).collect()
     }

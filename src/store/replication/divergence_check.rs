@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::log_entry::LogPart;
-use super::replica_row::Replica;
+use super::replica_space_and_position::Replica;
 use super::sequencer::SpaceHead;
 use crate::store::SharedError;
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::log_entry::LogPart;
-use super::replica_row::LogPosition;
+use super::replica_space_and_position::LogPosition;
 use super::sequencer::{LogTransaction, Sequencer, SpaceHead};
 use crate::store::SharedError;
 

@@ -12,7 +12,7 @@ use rusqlite::{Connection, Row, ToSql, params, params_from_iter};
 
 use super::change_recorder::{SEQUENCE, columns};
 use super::log_entry::{EntryHasher, LogEntryOperation, LogEntryOperationReader, LogHash, LogPart};
-use super::replica_row::{self, LogPosition};
+use super::replica_space_and_position::{self, LogPosition};
 use super::table_scopes::{HEAT, SharedTable, shared_tables};
 use crate::model::heat::StoredHeat;
 use crate::store::batch::merge_few;
@@ -125,7 +125,7 @@ impl<'c> LogApplier<'c> {
             Some(hash) if hasher.finish() == hash => {
                 self.end_entry()?;
                 self.place = LogPosition { seq: part.seq, hash, ..self.place };
-                replica_row::move_to(self.conn, &self.place)?;
+                replica_space_and_position::move_to(self.conn, &self.place)?;
             }
             Some(_) => return Err(SharedError::Diverged { since: part.seq }.into()),
         }
@@ -152,7 +152,7 @@ impl<'c> LogApplier<'c> {
             Some(hash) if hasher.finish() == hash => {
                 self.end_entry()?;
                 self.place = place;
-                replica_row::move_to(self.conn, &self.place)?;
+                replica_space_and_position::move_to(self.conn, &self.place)?;
             }
             Some(_) => return Err(SharedError::BadEntry { seq: place.seq }.into()),
         }

@@ -1,7 +1,7 @@
 //! The order of writes in a space, as the store sees it: who keeps it is handed in.
 
 use super::log_entry::{LogHash, LogPart};
-use super::replica_row::LogPosition;
+use super::replica_space_and_position::LogPosition;
 use crate::store::SharedError;
 
 /// The end of a space's log.

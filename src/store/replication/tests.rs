@@ -99,7 +99,7 @@ enum Passage {
 
 /// The files with a connection or a transaction of their own: whoever adds one chooses here.
 const PASSAGES: &[(&str, Passage)] = &[
-    ("cli/shared_space_flags/replica.rs", Passage::Local),
+    ("cli/shared_space_flags/replica_opening.rs", Passage::Local),
     ("cli/space.rs", Passage::Local),
     ("maintenance/doctor/repairs.rs", Passage::NewEpoch),
     // Objects of the schema are no rows, and replicas have none that no migration made.
@@ -111,10 +111,10 @@ const PASSAGES: &[(&str, Passage)] = &[
     ("maintenance/redaction.rs", Passage::NewEpoch),
     ("maintenance/transfer/atomic_file.rs", Passage::NewFile),
     ("maintenance/transfer/backup.rs", Passage::NewFile),
-    ("maintenance/transfer/jsonl_import.rs", Passage::NewFile),
+    ("maintenance/transfer/database_jsonl_import.rs", Passage::NewFile),
     // Databases of other programs, which are only read.
     ("maintenance/transfer/opencode_reader.rs", Passage::Local),
-    ("maintenance/transfer/remind_reader.rs", Passage::Local),
+    ("maintenance/transfer/foreign_remind_reader.rs", Passage::Local),
     ("maintenance/transfer/restore.rs", Passage::NewEpoch),
     ("maintenance/transfer/salvage.rs", Passage::NewFile),
     ("maintenance/transfer/v03.rs", Passage::NewFile),

@@ -39,8 +39,8 @@ impl Served {
         Served { memory, _folder: folder }
     }
 
-    fn ask(&self, method: &str, path: &str, query: &[(&str, &str)], body: Value) -> RestReply {
-        let request = RestRequest {
+    fn ask(&self, method: &str, path: &str, query: &[(&str, &str)], body: Value) -> RestApiReply {
+        let request = RestApiRequest {
             method: method.to_owned(),
             path: path.split('/').map(str::to_owned).collect(),
             query: query.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect(),
@@ -49,7 +49,7 @@ impl Served {
         self.answer(&request, Some(&self.memory))
     }
 
-    fn answer(&self, request: &RestRequest, memory: Option<&Memory>) -> RestReply {
+    fn answer(&self, request: &RestApiRequest, memory: Option<&Memory>) -> RestApiReply {
         let view = self.memory.read_only();
         answer(
             &RestContext { view: &view, memory, settings: KnowledgeSettings::default() },
@@ -90,10 +90,10 @@ impl Served {
     }
 }
 
-fn document(reply: &RestReply) -> Value {
+fn document(reply: &RestApiReply) -> Value {
     match &reply.body {
-        RestReplyBody::Document(document) => document.clone(),
-        RestReplyBody::Events(events) => events.clone().into(),
+        RestApiReplyBody::Document(document) => document.clone(),
+        RestApiReplyBody::Events(events) => events.clone().into(),
     }
 }
 
@@ -355,10 +355,10 @@ fn a_server_that_only_shows_refuses_every_change() {
         if matches!(path.run, RestRunner::Read(_)) {
             continue;
         }
-        let request = RestRequest {
+        let request = RestApiRequest {
             method: path.method.to_owned(),
             path: path.parts.iter().map(|it| (*it).to_owned()).collect(),
-            ..RestRequest::default()
+            ..RestApiRequest::default()
         };
         let reply = served.answer(&request, None);
         assert_eq!(reply.status, 403, "{} {:?}", path.method, path.parts);
@@ -391,7 +391,7 @@ fn bad_bodies_are_refused_and_change_nothing() {
         ("POST", "chat", "{}", "`messages` must be"),
         ("POST", "chat", "{\"messages\": [{\"role\": \"cat\", \"content\": \"a\"}]}", "role"),
     ] {
-        let request = RestRequest {
+        let request = RestApiRequest {
             method: method.to_owned(),
             path: path.split('/').map(str::to_owned).collect(),
             query: Vec::new(),
@@ -404,7 +404,7 @@ fn bad_bodies_are_refused_and_change_nothing() {
     }
     let many = format!("{{\"items\": [{}0]}}", "0,".repeat(20_001)).into_bytes();
     let path = vec!["workflow".to_owned(), "remember".to_owned()];
-    let request = RestRequest { method: "POST".to_owned(), path, query: Vec::new(), body: many };
+    let request = RestApiRequest { method: "POST".to_owned(), path, query: Vec::new(), body: many };
     let reply = served.answer(&request, Some(&served.memory));
     assert_eq!(reply.status, 422);
     assert!(document(&reply)["error"].to_string().contains("more than 20000 values"));

@@ -8,7 +8,7 @@ use super::{RestArgs, RestError, RestResult};
 use crate::memory::Memory;
 use crate::memory::knowledge::{
     self, ApplyRequest, ConsolidateRequest, IngestRequest, RecallRequest, RememberRequest,
-    WorksheetRequest, remind_tool_calls,
+    WorksheetRequest, remind_compatible_requests,
 };
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::model::tree::NodeType;
@@ -19,14 +19,14 @@ const RENAMED: [(&str, &str); 2] = [("topic_id", "topic"), ("entity_ids", "entit
 
 pub(super) fn update_concept(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     check_shown(memory, asked.id, NodeType::Concept)?;
-    remind_tool_calls::update_concept(memory, &named(asked, "concept_id")?)?;
+    remind_compatible_requests::update_concept(memory, &named(asked, "concept_id")?)?;
     let record: Value = memory.read(|reader| knowledge::concept_record(reader, asked.id))?;
     Ok(json!({"success": true, "concept": record}))
 }
 
 pub(super) fn update_episode(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     check_shown(memory, asked.id, NodeType::Episode)?;
-    remind_tool_calls::update_episode(memory, &named(asked, "episode_id")?)?;
+    remind_compatible_requests::update_episode(memory, &named(asked, "episode_id")?)?;
     let record: Value = memory.read(|reader| knowledge::episode_record(reader, asked.id))?;
     Ok(json!({"success": true, "episode": record}))
 }
@@ -65,7 +65,7 @@ pub(super) fn create_topic(memory: &Memory, asked: &RestArgs<'_>) -> RestResult 
     if memory.read(|reader| knowledge::topic_record(reader, name)).is_ok() {
         return Err(RestError::new(409, format!("there is a topic `{name}` already")));
     }
-    let made = remind_tool_calls::create_topic(memory, &body)?;
+    let made = remind_compatible_requests::create_topic(memory, &body)?;
     let id = made["results"][0]["id"].as_str().unwrap_or_default();
     Ok(memory.read(|reader| knowledge::topic_record(reader, id))?)
 }
@@ -73,7 +73,7 @@ pub(super) fn create_topic(memory: &Memory, asked: &RestArgs<'_>) -> RestResult 
 pub(super) fn update_topic(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
     let mut body = asked.object()?;
     body.insert("topic_id".to_owned(), asked.id.into());
-    let changed = remind_tool_calls::update_topic(memory, &body)?;
+    let changed = remind_compatible_requests::update_topic(memory, &body)?;
     let id = changed["results"][0]["id"].as_str().unwrap_or_default();
     Ok(memory.read(|reader| knowledge::topic_record(reader, id))?)
 }
@@ -85,7 +85,7 @@ pub(super) fn delete_topic(memory: &Memory, asked: &RestArgs<'_>) -> RestResult 
         ErrorCode::InvalidInput => RestError::new(409, error.message),
         _ => error.into(),
     };
-    remind_tool_calls::delete_topic(memory, &body).map_err(in_use)?;
+    remind_compatible_requests::delete_topic(memory, &body).map_err(in_use)?;
     Ok(json!({"deleted": true}))
 }
 
@@ -148,7 +148,7 @@ fn check_shown(memory: &Memory, id: &str, node_type: NodeType) -> Result<(), Res
 
 fn delete(memory: &Memory, asked: &RestArgs<'_>, node_type: NodeType) -> RestResult {
     check_shown(memory, asked.id, node_type)?;
-    remind_tool_calls::delete_node(memory, &id_of(asked), ("id", node_type))?;
+    remind_compatible_requests::delete_node(memory, &id_of(asked), ("id", node_type))?;
     Ok(json!({"success": true}))
 }
 
@@ -158,7 +158,7 @@ fn restore(memory: &Memory, asked: &RestArgs<'_>, node_type: NodeType) -> RestRe
     if !is_deleted {
         return Err(RestError::new(404, format!("the {node_type} `{}` is not deleted", asked.id)));
     }
-    remind_tool_calls::restore_node(memory, &id_of(asked), ("id", node_type))?;
+    remind_compatible_requests::restore_node(memory, &id_of(asked), ("id", node_type))?;
     Ok(json!({"success": true}))
 }
 

@@ -17,8 +17,9 @@ fn an_upward_import_is_reported() {
 
 #[test]
 fn an_engine_that_imports_the_memory_is_reported() {
-    let files = [("mcp/job.rs", "fn run() { crate::memory::open() }"), ("memory.rs", "")];
-    check(super::upward_imports, &files, "mcp/job.rs must not import memory.rs");
+    let files =
+        [("mcp/queued_request.rs", "fn run() { crate::memory::open() }"), ("memory.rs", "")];
+    check(super::upward_imports, &files, "mcp/queued_request.rs must not import memory.rs");
 }
 
 #[test]

@@ -85,7 +85,7 @@ pub(super) fn split(
     lines: Range<usize>,
     (language, level): (&Language, CodeNestingLevel),
 ) -> Vec<Chunk> {
-    let mut chunks = ChunkBuilder { source, chunks: Vec::new(), open: None };
+    let mut chunks = DefinitionChunkBuilder { source, chunks: Vec::new(), open: None };
     // The first of the comments and attributes for what comes next.
     let mut above: Option<usize> = None;
     for at in lines.clone() {
@@ -128,13 +128,13 @@ pub(super) fn split(
     chunks.chunks
 }
 
-struct ChunkBuilder<'a> {
+struct DefinitionChunkBuilder<'a> {
     source: &'a LexedSource,
     chunks: Vec<Chunk>,
     open: Option<OpenChunk>,
 }
 
-impl ChunkBuilder<'_> {
+impl DefinitionChunkBuilder<'_> {
     fn begin(&mut self, start: usize, defined: Option<(usize, MemberCapability)>) {
         self.close(start);
         let from = self.source.lines[defined.map_or(start, |it| it.0)].range.start;

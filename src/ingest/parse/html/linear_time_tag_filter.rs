@@ -424,7 +424,7 @@ impl LinearTimeTagFilter {
     }
 
     fn traced_elements(&self) -> Vec<DomId> {
-        let tracer = OpenElementCollector::default();
+        let tracer = TreeBuilderHandleCollector::default();
         self.builder.trace_handles(&tracer);
         tracer.0.into_inner()
     }
@@ -479,9 +479,9 @@ fn is_font_of_drawing(tag: &Tag) -> bool {
 }
 
 #[derive(Default)]
-struct OpenElementCollector(RefCell<Vec<DomId>>);
+struct TreeBuilderHandleCollector(RefCell<Vec<DomId>>);
 
-impl Tracer for OpenElementCollector {
+impl Tracer for TreeBuilderHandleCollector {
     type Handle = DomId;
 
     fn trace_handle(&self, id: &DomId) {

@@ -9,7 +9,7 @@ use super::dom::{Dom, DomId, ROOT, Visit};
 use super::inline::{self, ChildVisit};
 use super::inline_run::{InlineRun, LineBreaks, RenderedRun, SoleInlineContent};
 use super::linear_time_tag_filter::{CODE, LINK};
-use super::{NODES_MAX, tab_separated_table};
+use super::{NODES_MAX, html_table_to_tsv};
 use crate::ingest::parse::list_quote_footnote_writer::{
     ContainerKind, ListQuoteFootnoteWriter, NESTING_MAX,
 };
@@ -121,7 +121,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
             }
             "table" => {
                 self.flush();
-                if tab_separated_table::is_layout(dom, id) {
+                if html_table_to_tsv::is_layout(dom, id) {
                     return ChildVisit::Into;
                 }
                 self.apart(id);

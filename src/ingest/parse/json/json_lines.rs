@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::{JsonReader, deep_warning, keep};
-use crate::ingest::parse::value_tree::{ValueKind, ValueNodes, ValueTreeBuilder, place_path};
+use crate::ingest::parse::value_tree::{ValueArenaBuilder, ValueKind, ValueNodes, place_path};
 use crate::ingest::parse::{Parsed, Warning, agent_transcript, toon};
 use crate::text;
 
@@ -16,7 +16,7 @@ const NAMED_MAX: usize = 20;
 
 /// Parses a file of records, one per line or one after the other.
 pub(in crate::ingest::parse) fn parse(source: &str) -> Parsed {
-    let mut out = ValueTreeBuilder::default();
+    let mut out = ValueArenaBuilder::default();
     let mut warnings = Vec::new();
     let mut too_deep = Vec::new();
     out.open(ValueKind::List, Cow::Borrowed(""), 0);
@@ -73,7 +73,7 @@ pub(in crate::ingest::parse) fn parse(source: &str) -> Parsed {
 fn record<'a>(
     source: &'a str,
     at: usize,
-    out: &mut ValueTreeBuilder<'a>,
+    out: &mut ValueArenaBuilder<'a>,
     too_deep: &mut Vec<usize>,
 ) -> Result<usize, usize> {
     let mut reader = JsonReader::new(source, at);
@@ -93,7 +93,7 @@ fn record<'a>(
     }
 }
 
-fn nodes(source: &str, out: &mut ValueTreeBuilder<'_>, warnings: &mut Vec<Warning>) -> ValueNodes {
+fn nodes(source: &str, out: &mut ValueArenaBuilder<'_>, warnings: &mut Vec<Warning>) -> ValueNodes {
     let mut nodes = ValueNodes::default();
     let records: Vec<usize> = out.data.children(0).collect();
     let is_talk = records.iter().any(|&it| agent_transcript::is_turn(&out.data, it));

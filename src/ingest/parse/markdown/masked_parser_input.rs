@@ -81,20 +81,20 @@ pub(super) fn mask_pipes(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The link definitions of a text, in order.
+/// Finds the link definitions of a text that no link uses.
 #[derive(Debug, Default)]
-pub(super) struct LinkDefinitionUsage {
+pub(super) struct UnusedLinkDefinitionFinder {
     /// Span of each definition, and whether a link uses it.
     spans: Vec<(Range<usize>, bool)>,
     /// Whether the text may have definitions at all.
     is_possible: bool,
 }
 
-impl LinkDefinitionUsage {
+impl UnusedLinkDefinitionFinder {
     /// Finds definitions and their uses, which takes a parse of its own.
-    pub(super) fn of(source: PipeMaskedMarkdown<'_>) -> LinkDefinitionUsage {
+    pub(super) fn of(source: PipeMaskedMarkdown<'_>) -> UnusedLinkDefinitionFinder {
         if !source.text.contains("]:") {
-            return LinkDefinitionUsage::default();
+            return UnusedLinkDefinitionFinder::default();
         }
         let mut events = source.parser().into_offset_iter();
         let mut spans: Vec<(Range<usize>, bool)> =
@@ -121,7 +121,7 @@ impl LinkDefinitionUsage {
                 spans[index].1 = true;
             }
         }
-        LinkDefinitionUsage { spans, is_possible: true }
+        UnusedLinkDefinitionFinder { spans, is_possible: true }
     }
 
     /// Returns the definitions in `gap` that no link uses, one a line; the parser drops them. Empty

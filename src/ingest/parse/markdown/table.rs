@@ -12,7 +12,7 @@ use crate::text;
 
 /// A table while it is read.
 #[derive(Debug, Default)]
-pub(super) struct MarkdownTable<'a> {
+pub(super) struct MarkdownTableBuilder<'a> {
     content: String,
     header_bytes: usize,
     columns: Vec<String>,
@@ -23,7 +23,7 @@ pub(super) struct MarkdownTable<'a> {
     cell_end: usize,
 }
 
-impl<'a> MarkdownTable<'a> {
+impl<'a> MarkdownTableBuilder<'a> {
     /// Reads an event between the table's start and its end.
     pub(super) fn event(
         &mut self,

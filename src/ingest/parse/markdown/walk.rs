@@ -5,8 +5,8 @@ use std::ops::Range;
 use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, Tag, TagEnd};
 
 use super::inline_to_markdown::{InlineBreaks, InlineRenderer, RenderedInline};
-use super::masked_parser_input::{LinkDefinitionUsage, PipeMaskedMarkdown};
-use super::table::MarkdownTable;
+use super::masked_parser_input::{PipeMaskedMarkdown, UnusedLinkDefinitionFinder};
+use super::table::MarkdownTableBuilder;
 use super::verbatim_blocks::VerbatimBlockCollector;
 use super::{NODES_MAX, code_node};
 use crate::ingest::parse::label;
@@ -30,12 +30,12 @@ pub(super) struct MarkdownWalk<'a, 'o> {
     /// Start of the section in the file.
     base: usize,
     outline: &'o mut NodeTreeBuilder,
-    definitions: LinkDefinitionUsage,
+    definitions: UnusedLinkDefinitionFinder,
     container: Option<ListQuoteFootnoteWriter>,
     inline: Option<InlineRenderer<'a>>,
     block: OpenBlock<'a>,
     raw: VerbatimBlockCollector,
-    table: Option<MarkdownTable<'a>>,
+    table: Option<MarkdownTableBuilder<'a>>,
     /// End of the source that is accounted for.
     cursor: usize,
     /// First place where containers had to be flattened.
@@ -53,7 +53,7 @@ impl<'a, 'o> MarkdownWalk<'a, 'o> {
             source,
             base,
             outline,
-            definitions: LinkDefinitionUsage::of(source),
+            definitions: UnusedLinkDefinitionFinder::of(source),
             container: None,
             inline: None,
             block: OpenBlock::None,
@@ -127,7 +127,7 @@ impl<'a, 'o> MarkdownWalk<'a, 'o> {
             }
             Tag::Table(_) => {
                 self.start_block(range.start);
-                self.table = Some(MarkdownTable::default());
+                self.table = Some(MarkdownTableBuilder::default());
             }
             Tag::BlockQuote(alert) => self.start_quote(alert, range),
             Tag::List(_) => {

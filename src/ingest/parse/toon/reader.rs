@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::ingest::parse::value_tree::{DEPTH_MAX, ValueKind, ValueTreeBuilder, is_typed};
+use crate::ingest::parse::value_tree::{DEPTH_MAX, ValueArenaBuilder, ValueKind, is_typed};
 
 /// A fault in a line.
 pub(super) struct ToonError {
@@ -14,9 +14,9 @@ pub(super) struct ToonError {
 }
 
 /// Reads a text up to the first faulty line, if there is one.
-pub(super) fn read(source: &str) -> (ValueTreeBuilder<'_>, Option<ToonError>) {
+pub(super) fn read(source: &str) -> (ValueArenaBuilder<'_>, Option<ToonError>) {
     let mut reader =
-        ToonReader { text: source, out: ValueTreeBuilder::default(), open: Vec::new() };
+        ToonReader { text: source, out: ValueArenaBuilder::default(), open: Vec::new() };
     let fault = reader.read().err();
     (reader.out, fault)
 }
@@ -48,7 +48,7 @@ struct ToonHeader<'a> {
 
 struct ToonReader<'a> {
     text: &'a str,
-    out: ValueTreeBuilder<'a>,
+    out: ValueArenaBuilder<'a>,
     open: Vec<ToonLevel<'a>>,
 }
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::printer::{self, MoveOutRule, MovedValue, PrintRequest};
+use super::printer::{self, MoveOutRule, PrintRequest, ValueAsOwnNode};
 use super::{ValueArena, ValueKind, path};
 use crate::ingest::parse::content_splitting::{self, PART_TOKENS_MAX, SplitTextKind};
 use crate::ingest::parse::label;
@@ -103,7 +103,7 @@ impl ValueNodes {
         while let Some(next) = due.pop() {
             let room = NODES_MAX.saturating_sub(self.tree.nodes.len() + due.len());
             let (node, moved) = self.one(data, &next, room);
-            due.extend(moved.into_iter().rev().map(|MovedValue { index, path, comments }| {
+            due.extend(moved.into_iter().rev().map(|ValueAsOwnNode { index, path, comments }| {
                 QueuedNode {
                     index,
                     parent: Some(node),
@@ -151,7 +151,7 @@ impl ValueNodes {
         data: &ValueArena<'_>,
         due: &QueuedNode,
         room: usize,
-    ) -> (usize, Vec<MovedValue>) {
+    ) -> (usize, Vec<ValueAsOwnNode>) {
         let value = &data.values[due.index];
         let node = Node {
             parent: due.parent,
@@ -193,7 +193,7 @@ impl ValueNodes {
         subject: PrintRequest<'_>,
         node: Node,
         moves: MoveOutRule,
-    ) -> (usize, Vec<MovedValue>) {
+    ) -> (usize, Vec<ValueAsOwnNode>) {
         let mut lines = printer::lines(data, subject, moves);
         for next in [MoveOutRule::Large, MoveOutRule::Most] {
             if moves < next && PART_TOKENS_MAX < size(&lines.content) {
@@ -210,7 +210,7 @@ impl ValueNodes {
         data: &ValueArena<'_>,
         subject: PrintRequest<'_>,
         node: Node,
-    ) -> (usize, Vec<MovedValue>) {
+    ) -> (usize, Vec<ValueAsOwnNode>) {
         let node = Node { node_type: NodeType::List, ..node };
         let index = subject.index;
         if subject.comments.is_empty()

@@ -41,12 +41,12 @@ pub(super) enum MoveOutRule {
 #[derive(Debug, Default)]
 pub(super) struct ValueText {
     pub(super) content: String,
-    pub(super) moved: Vec<MovedValue>,
+    pub(super) moved: Vec<ValueAsOwnNode>,
 }
 
 /// A value that has moved out of its container.
 #[derive(Debug)]
-pub(super) struct MovedValue {
+pub(super) struct ValueAsOwnNode {
     pub(super) index: usize,
     pub(super) path: String,
     /// The comments before it, which move with it.
@@ -196,7 +196,7 @@ impl ValuePrinter<'_, '_> {
         }
         if self.moves_out(at, depth) {
             let comments = std::mem::take(&mut self.comments);
-            self.out.moved.push(MovedValue { index: at, path: self.path.clone(), comments });
+            self.out.moved.push(ValueAsOwnNode { index: at, path: self.path.clone(), comments });
             self.path.truncate(path_len);
             let is_string = matches!(value.kind, ValueKind::Text | ValueKind::Raw);
             if is_list && !is_bare || !is_list && is_string {

@@ -6,8 +6,8 @@ use crate::model::clock::UnixMillis;
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::database_version_testing::forget_fields;
 use crate::store::{
-    AttributeValue, AttributeValues, Batch, FIELDS, IfMissing, NodeData, StoreError, Writer,
-    past_states,
+    Batch, FIELDS, IfMissing, NodeData, OptionalColumnValue, OptionalColumnValues, StoreError,
+    Writer, past_states,
 };
 
 const NOW: UnixMillis = UnixMillis(4_000_000_000_000);
@@ -21,7 +21,8 @@ fn data(content: &str) -> NodeData<'_> {
         label: content,
         content,
         token_count: 1,
-        attributes: AttributeValues::default().with(FIELDS, Some(AttributeValue::Text(fields))),
+        attributes: OptionalColumnValues::default()
+            .with(FIELDS, Some(OptionalColumnValue::Text(fields))),
     }
 }
 
@@ -119,7 +120,7 @@ fn a_memory_of_before_there_were_fields_keeps_its_fingerprints() {
     let db = dir.path().join("memory.db");
     let plain = |content| NodeData {
         node_type: NodeType::Text,
-        attributes: AttributeValues::default(),
+        attributes: OptionalColumnValues::default(),
         ..data(content)
     };
     for content in ["One.", "Two."] {

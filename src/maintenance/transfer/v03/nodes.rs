@@ -20,7 +20,7 @@ use crate::store::links;
 use crate::store::node_columns::{LANG, LEVEL};
 use crate::store::node_insert::{INSERT, NodeInsertRow};
 use crate::store::{
-    AttributeValue, AttributeValues, ErrorContext, NodeData, NodePlace, NodeRowId,
+    ErrorContext, NodeData, NodePlace, NodeRowId, OptionalColumnValue, OptionalColumnValues,
     PreparedStatements, StoreError,
 };
 use crate::text::{self, tokens};
@@ -176,10 +176,10 @@ impl NodeImporter<'_, '_, '_> {
         let id = self.id(old_id, node_type, path, &content).to_string();
         let breadcrumb = above.unwrap_or_else(|| breadcrumb::file_stem(path).to_owned());
         let file = file.as_ref().map(|it: &V03InsertedFile| it.id);
-        let level = level.map(|it| AttributeValue::Integer(it.clamp(1, 6)));
-        let attributes = AttributeValues::default()
+        let level = level.map(|it| OptionalColumnValue::Integer(it.clamp(1, 6)));
+        let attributes = OptionalColumnValues::default()
             .with(LEVEL, level)
-            .with(LANG, lang.map(AttributeValue::Text));
+            .with(LANG, lang.map(OptionalColumnValue::Text));
         let data = NodeData {
             node_type,
             format,

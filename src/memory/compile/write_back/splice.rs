@@ -39,7 +39,7 @@ pub(super) struct ParsedSource {
 
 /// A node as it must be read.
 #[derive(Clone, Debug, PartialEq)]
-struct ExpectedNode<'a> {
+struct ExpectedNodeAfterSplice<'a> {
     depth: usize,
     node_type: NodeType,
     level: Option<u8>,
@@ -50,7 +50,7 @@ struct ExpectedNode<'a> {
 }
 
 /// A node as it must be read, and the one that it was.
-type ExpectedNodeWithOldIndex<'a> = (ExpectedNode<'a>, Option<usize>);
+type ExpectedNodeWithOldIndex<'a> = (ExpectedNodeAfterSplice<'a>, Option<usize>);
 
 /// The outcome of a change.
 pub(super) enum SpliceOutcome {
@@ -153,7 +153,7 @@ impl ParsedSource {
         let mut shown: Vec<ExpectedNodeWithOldIndex<'a>> = match says {
             Some(content) => {
                 let content = Cow::Owned(content);
-                vec![(ExpectedNode { content, ..shape(node, depth) }, None)]
+                vec![(ExpectedNodeAfterSplice { content, ..shape(node, depth) }, None)]
             }
             None => shapes_at(tree, depth).map(|it| (it, None)).collect(),
         };
@@ -268,8 +268,8 @@ impl ParsedSource {
     /// Returns the nodes below one that equal a tree, if there are some in a row.
     fn run_below(&self, idx: usize, tree: &DocumentTree) -> Option<Range<usize>> {
         let depth = self.tree.depths()[idx] + 1;
-        let wanted: Vec<ExpectedNode<'_>> = shapes_at(tree, depth).collect();
-        let all: Vec<ExpectedNode<'_>> = shapes(&self.tree).collect();
+        let wanted: Vec<ExpectedNodeAfterSplice<'_>> = shapes_at(tree, depth).collect();
+        let all: Vec<ExpectedNodeAfterSplice<'_>> = shapes(&self.tree).collect();
         let end = self.end_of(idx);
         let is_run = |at: &usize| {
             let after = at + wanted.len();
@@ -393,8 +393,8 @@ fn end_of(tree: &DocumentTree, idx: usize) -> usize {
     idx + 1 + n_below
 }
 
-fn shape(node: &Node, depth: usize) -> ExpectedNode<'_> {
-    ExpectedNode {
+fn shape(node: &Node, depth: usize) -> ExpectedNodeAfterSplice<'_> {
+    ExpectedNodeAfterSplice {
         depth,
         node_type: node.node_type,
         level: node.level,
@@ -405,10 +405,13 @@ fn shape(node: &Node, depth: usize) -> ExpectedNode<'_> {
     }
 }
 
-fn shapes(tree: &DocumentTree) -> impl Iterator<Item = ExpectedNode<'_>> {
+fn shapes(tree: &DocumentTree) -> impl Iterator<Item = ExpectedNodeAfterSplice<'_>> {
     shapes_at(tree, 0)
 }
 
-fn shapes_at(tree: &DocumentTree, above: usize) -> impl Iterator<Item = ExpectedNode<'_>> {
+fn shapes_at(
+    tree: &DocumentTree,
+    above: usize,
+) -> impl Iterator<Item = ExpectedNodeAfterSplice<'_>> {
     tree.nodes.iter().zip(tree.depths()).map(move |(it, depth)| shape(it, above + depth))
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::model::tree::NodeType;
-use crate::query::{QuestionTermRole, Term, TermUnit, parse_query, whole_or_in_bigrams};
+use crate::query::{QuestionTermRole, Term, TermUnitKind, parse_query, whole_or_in_bigrams};
 use crate::store::reader::{ArchivedVisibility, MatchAgeOrder, NodeFilter, Reader};
 use crate::store::{NodeRowId, StoreError};
 
@@ -68,7 +68,7 @@ impl QuestionTerms {
         text: &str,
     ) -> Result<(QuestionTerms, LexicalMatches), StoreError> {
         let parsed = parse_query(text);
-        let is_whole = |it: &Term| it.unit != TermUnit::Adjacency;
+        let is_whole = |it: &Term| it.unit != TermUnitKind::Adjacency;
         let is_only = !parsed.terms.iter().any(is_whole);
         let is_own = |it: &Term| !matches!(it.role, QuestionTermRole::Related { .. });
         let is_asked = |it: &Term| is_own(it) && (is_only || is_whole(it));

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::items::{ItemScore, RecallItem, RecallReason};
 use super::lexical_relevance::{LexicalMatches, QuestionTerms};
-use super::{FLOOR, RecallContext, is_merged, keys_of_entity};
+use super::{FLOOR, RecallExecution, is_merged, keys_of_entity};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::model::tree::NodeType;
 use crate::query::nearest_meeting;
@@ -51,7 +51,7 @@ struct MatchesByType {
     entities: Vec<NodeRowId>,
 }
 
-impl RecallContext<'_> {
+impl RecallExecution<'_> {
     /// Finds nodes by words.
     pub(super) fn of_words(&self, query: &str) -> KnowledgeResult<RecallCandidates> {
         let (question, mut matches) = QuestionTerms::ask(self.reader, query)?;

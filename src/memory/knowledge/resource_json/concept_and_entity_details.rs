@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{EDGES_MAX, aliases, concept_line, entity_name, last_written};
 use crate::memory::knowledge::arguments::KnowledgeResult;
-use crate::memory::knowledge::deletion_mark::marked_if_deleted;
+use crate::memory::knowledge::deleted_flag_in_json::marked_if_deleted;
 use crate::memory::knowledge::recall::{entity_of, keys_of_entity, node_of_type};
 use crate::model::clock::UnixMillis;
 use crate::model::tree::NodeType;

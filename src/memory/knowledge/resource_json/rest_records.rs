@@ -11,10 +11,10 @@ use super::{
     n_mentions_among, unknown,
 };
 use crate::memory::knowledge::arguments::KnowledgeResult;
+use crate::memory::knowledge::foreign_remind_export::record_time;
 use crate::memory::knowledge::recall::{
     RecallRequest, entity_of, find_topic, keys_of_entity, node_of_type, recall,
 };
-use crate::memory::knowledge::remind_export::record_time;
 use crate::model::clock::UnixMillis;
 use crate::model::tree::NodeType;
 use crate::query::render::{to_label, to_text_below};

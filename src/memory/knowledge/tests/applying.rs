@@ -387,7 +387,7 @@ fn the_manual_has_each_operation_with_each_argument() {
     let manual = include_str!("../../../../docs/knowledge.md");
     let (_, table) = manual.split_once("| operation | arguments |\n").unwrap();
     let rows: Vec<&str> = table.lines().take_while(|it| it.starts_with('|')).collect();
-    for operation in operations::OPERATIONS.iter().filter(|it| it.name != "remember") {
+    for operation in changeset_operations::OPERATIONS.iter().filter(|it| it.name != "remember") {
         let name = format!("`{}`", operation.name);
         let is_of_it = |it: &&str| it.split('|').nth(1).unwrap().contains(&name);
         let row = rows.iter().copied().find(is_of_it).expect(&name);

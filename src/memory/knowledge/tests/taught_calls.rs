@@ -24,14 +24,14 @@ fn an_empty_text_of_an_update_leaves_what_is_there() {
     );
     call(
         &case,
-        remind_tool_calls::update_concept,
+        remind_compatible_requests::update_concept,
         json!({
             "concept_id": concept, "title": "Repairing", "summary": "", "tags": "", "relations": "",
         }),
     );
     call(
         &case,
-        remind_tool_calls::update_episode,
+        remind_compatible_requests::update_episode,
         json!({
             "episode_id": episode, "content": "Ana mended it twice.", "episode_type": "",
             "entities": "", "metadata": "", "plan_id": "",
@@ -43,7 +43,11 @@ fn an_empty_text_of_an_update_leaves_what_is_there() {
     let shown = case.memory.read(|it| episodes_document(it, (None, None), 9)).unwrap();
     let shown = &shown["episodes"][0];
     assert_eq!((&shown["kind"], &shown["entities"]), (&json!("decision"), &json!(["tool:redis"])));
-    call(&case, remind_tool_calls::update_episode, json!({"episode_id": episode, "topic": ""}));
+    call(
+        &case,
+        remind_compatible_requests::update_episode,
+        json!({"episode_id": episode, "topic": ""}),
+    );
     let shown = case.memory.read(|it| episodes_document(it, (None, None), 9)).unwrap();
     assert_eq!(shown["episodes"][0]["topic"], Value::Null, "it is taken out of its topic");
 }
@@ -57,7 +61,7 @@ fn consolidate_has_a_budget() {
     let shown = |budget: u32| {
         let sheet = call(
             &case,
-            remind_tool_calls::consolidate,
+            remind_compatible_requests::consolidate,
             json!({"task": "triage", "budget": budget}),
         );
         sheet["chunk"]["text"].as_str().unwrap().chars().count()
@@ -94,19 +98,27 @@ fn calls_take_ids_of_their_own_kind_and_say_what_takes_others() {
     let case = Case::new();
     let doors: [(&str, &str, Call); 6] = [
         ("episode", "delete", |memory, args| {
-            remind_tool_calls::delete_node(memory, args, ("episode_id", NodeType::Episode))
+            remind_compatible_requests::delete_node(memory, args, ("episode_id", NodeType::Episode))
         }),
         ("concept", "delete", |memory, args| {
-            remind_tool_calls::delete_node(memory, args, ("concept_id", NodeType::Concept))
+            remind_compatible_requests::delete_node(memory, args, ("concept_id", NodeType::Concept))
         }),
         ("episode", "restore", |memory, args| {
-            remind_tool_calls::restore_node(memory, args, ("episode_id", NodeType::Episode))
+            remind_compatible_requests::restore_node(
+                memory,
+                args,
+                ("episode_id", NodeType::Episode),
+            )
         }),
         ("concept", "restore", |memory, args| {
-            remind_tool_calls::restore_node(memory, args, ("concept_id", NodeType::Concept))
+            remind_compatible_requests::restore_node(
+                memory,
+                args,
+                ("concept_id", NodeType::Concept),
+            )
         }),
-        ("episode", "update", remind_tool_calls::update_episode),
-        ("concept", "update", remind_tool_calls::update_concept),
+        ("episode", "update", remind_compatible_requests::update_episode),
+        ("concept", "update", remind_compatible_requests::update_concept),
     ];
     for (kind, node) in case.of_all_kinds() {
         for (own, verb, door) in doors.iter().filter(|it| it.0 != kind) {
@@ -134,7 +146,8 @@ fn an_entity_is_inspected_by_the_id_of_an_entity() {
         let record = case.memory.read(|reader| entity_record(reader, &node));
         assert_eq!((read.is_ok(), record.is_ok()), (kind == "entity", kind == "entity"), "{kind}");
         if kind == "concept" {
-            let why = case.refuses(remind_tool_calls::inspect_entity, json!({"entity_id": node}));
+            let why = case
+                .refuses(remind_compatible_requests::inspect_entity, json!({"entity_id": node}));
             assert!(why.contains("`inspect` shows it"), "{why}");
         }
     }

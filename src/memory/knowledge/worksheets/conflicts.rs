@@ -7,7 +7,7 @@ use super::{
 };
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::conflict_writes::DISPUTES;
-use crate::memory::knowledge::deletion_mark::marked_if_deleted;
+use crate::memory::knowledge::deleted_flag_in_json::marked_if_deleted;
 use crate::memory::knowledge::resource_json::n_open_conflicts;
 use crate::model::clock::UnixMillis;
 use crate::model::kind_specs::knowledge::CONFLICT_STATES;

@@ -13,7 +13,7 @@ use crate::model::kind_specs::{KindSpec, NODE_KINDS};
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::reader::FieldFilter;
 use crate::store::{
-    AttributeValue, AttributeValues, Batch, FIELDS, IfMissing, NodeData, StoreError,
+    Batch, FIELDS, IfMissing, NodeData, OptionalColumnValue, OptionalColumnValues, StoreError,
 };
 use crate::text;
 use crate::text::tokens;
@@ -22,8 +22,8 @@ use crate::text::tokens;
 const SECRET: &str = "AKIAQ7RM2XNVT5WZ3KLD";
 const MARKER: &str = "«redacted:aws_access_key»";
 
-fn attributes(fields: &str) -> AttributeValues {
-    AttributeValues::default().with(FIELDS, Some(AttributeValue::Text(fields.to_owned())))
+fn attributes(fields: &str) -> OptionalColumnValues {
+    OptionalColumnValues::default().with(FIELDS, Some(OptionalColumnValue::Text(fields.to_owned())))
 }
 
 impl Simulation {

@@ -9,7 +9,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::memory::dry_run::WriteOrDryRun;
-use crate::memory::typed::{ExportedFile, FILES, LineDefaults, MemoryExportLayout, read_lines};
+use crate::memory::typed::{
+    FILES, LineDefaults, MemoryExportLayout, PlannedExportFile, read_lines,
+};
 use crate::model::identity::ContentHash;
 
 /// Texts of files by their paths.
@@ -23,8 +25,8 @@ fn export(memory: &Memory) -> Files {
     let read = |reader: &crate::store::reader::Reader| -> Result<Files, MemoryError> {
         let export = MemoryExportLayout::plan(reader)?;
         let mut files = Files::new();
-        for ExportedFile { path, memories } in &export.files {
-            files.insert(path.clone(), ExportedFile::lines(reader, memories)?);
+        for PlannedExportFile { path, memories } in &export.files {
+            files.insert(path.clone(), PlannedExportFile::lines(reader, memories)?);
         }
         files.insert("index.json".to_owned(), export.index());
         Ok(files)

@@ -3,7 +3,7 @@ use crossbeam_channel::bounded;
 use super::*;
 use crate::model::clock::UnixMillis;
 use crate::server::client_sessions::{
-    ClientIdentity, ClientSessionTotals, EndedSessionRetention, ObservedRequest, ProcessTransport,
+    ClientIdentity, ClientSessionTotals, EndedSessionQueueing, ObservedRequest, ProcessTransport,
 };
 
 const INTERVAL: Duration = Duration::from_secs(30);
@@ -17,11 +17,8 @@ struct Fixture {
 
 impl Fixture {
     fn new() -> Fixture {
-        let registry = LiveSessionRegistry::new(
-            ProcessTransport::stdio(),
-            "salt",
-            EndedSessionRetention::Kept,
-        );
+        let registry =
+            LiveSessionRegistry::new(ProcessTransport::stdio(), "salt", EndedSessionQueueing::Kept);
         let clock = Clock::manual(UnixMillis(1_000_000));
         Fixture { home: tempfile::tempdir().unwrap(), registry, clock }
     }
@@ -32,8 +29,8 @@ impl Fixture {
         self.registry.note_request(&sight, self.clock.now());
     }
 
-    fn history(&self) -> SessionHistoryFiles {
-        SessionHistoryFiles::new(self.home.path())
+    fn history(&self) -> ClientHistoryFiles {
+        ClientHistoryFiles::new(self.home.path())
     }
 
     fn past(&self) -> Vec<ClientSessionTotals> {
@@ -72,16 +69,16 @@ fn idle_sessions_add_no_line_and_ledgers_are_compacted() {
     };
     it.saw("a", false);
     for _ in 0..3 {
-        ledger.write(it.registry.take_changed(SessionChangeFilter::All, it.clock.now()));
+        ledger.write(it.registry.take_changed(ChangedSessionsToPersist::All, it.clock.now()));
     }
     assert_eq!(it.n_lines(), 1);
     for n in 2..COMPACT_LINES {
         it.saw("a", true);
-        ledger.write(it.registry.take_changed(SessionChangeFilter::All, UnixMillis(n as i64)));
+        ledger.write(it.registry.take_changed(ChangedSessionsToPersist::All, UnixMillis(n as i64)));
     }
     assert_eq!(it.n_lines(), COMPACT_LINES - 1);
     it.saw("a", true);
-    ledger.write(it.registry.take_changed(SessionChangeFilter::All, it.clock.now()));
+    ledger.write(it.registry.take_changed(ChangedSessionsToPersist::All, it.clock.now()));
     assert_eq!(it.n_lines(), 1);
     assert_eq!(it.past()[0].tool_calls, COMPACT_LINES as u64 - 1);
 }
@@ -99,7 +96,7 @@ fn unwritable_entries_wait() {
     std::fs::write(it.home.path().join(".remindb"), "in the way").unwrap();
     for n in 0..PENDING_MAX + 5 {
         it.saw("a", true);
-        ledger.write(it.registry.take_changed(SessionChangeFilter::All, UnixMillis(n as i64)));
+        ledger.write(it.registry.take_changed(ChangedSessionsToPersist::All, UnixMillis(n as i64)));
     }
     assert_eq!(ledger.pending.len(), PENDING_MAX);
     assert!(ledger.last_error.is_some());

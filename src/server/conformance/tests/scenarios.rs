@@ -127,7 +127,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     row("resources-read-binary", BOTH, |peer| {
         let read = peer.result("resources/read", json!({"uri": "test://static-binary"}));
         assert_eq!(read["contents"][0]["mimeType"], "image/png");
-        assert_eq!(read["contents"][0]["blob"], super::super::tools::PNG);
+        assert_eq!(read["contents"][0]["blob"], super::super::fixture_tools::PNG);
     }),
     row("resources-templates-read", BOTH, |peer| {
         let uri = "test://template/123/data";

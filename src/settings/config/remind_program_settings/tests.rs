@@ -1,5 +1,5 @@
 use super::*;
-use crate::settings::config::{ConsolidationSettings, KnowledgeSettings, UserConfig};
+use crate::settings::config::{AutomaticConsolidationSettings, KnowledgeSettings, UserConfig};
 
 /// Returns the row of the manual for a setting.
 fn row(it: &RemindKey) -> String {
@@ -51,7 +51,10 @@ fn the_environment_counts_before_our_file_and_that_before_the_file_of_remind() {
         auto_consolidate: automatic,
         ..KnowledgeSettings::default()
     };
-    let own = ConsolidationSettings { threshold: Some(6), ..ConsolidationSettings::default() };
+    let own = AutomaticConsolidationSettings {
+        threshold: Some(6),
+        ..AutomaticConsolidationSettings::default()
+    };
     let between = own.between(&of(Some(5), None), &of(Some(7), Some(false)));
     assert_eq!((between.threshold(), between.is_automatic()), (5, false));
     let between = own.between(&of(None, Some(true)), &of(Some(7), Some(false)));

@@ -9,7 +9,9 @@ use crate::model::clock::UnixMillis;
 use crate::model::fields::CanonicalFields;
 use crate::model::tree::ContentFormat;
 use crate::store::node_columns::FIELDS;
-use crate::store::{AttributeValue, AttributeValues, IfMissing, NodeData, NodePlace, Writer};
+use crate::store::{
+    IfMissing, NodeData, NodePlace, OptionalColumnValue, OptionalColumnValues, Writer,
+};
 
 const TYPES: [NodeType; 8] = [
     NodeType::Core,
@@ -23,8 +25,8 @@ const TYPES: [NodeType; 8] = [
 ];
 
 fn data<'a>(node_type: NodeType, content: &'a str, fields: &CanonicalFields) -> NodeData<'a> {
-    let fields = AttributeValue::Text(fields.to_string());
-    let attributes = AttributeValues::default().with(FIELDS, Some(fields));
+    let fields = OptionalColumnValue::Text(fields.to_string());
+    let attributes = OptionalColumnValues::default().with(FIELDS, Some(fields));
     let format = ContentFormat::Plain;
     NodeData { node_type, format, label: "A node", content, token_count: 1, attributes }
 }

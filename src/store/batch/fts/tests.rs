@@ -7,7 +7,7 @@ use crate::model::clock::UnixMillis;
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::connection::cache_kib;
 use crate::store::node_columns::FIELDS;
-use crate::store::{AttributeValue, AttributeValues, IfMissing, NodeData, Writer};
+use crate::store::{IfMissing, NodeData, OptionalColumnValue, OptionalColumnValues, Writer};
 
 #[test]
 fn a_large_write_leaves_no_large_cache() {
@@ -41,7 +41,7 @@ fn insert(batch: &mut Batch<'_>, nth: usize, n_words: usize) -> Result<(), Store
         label: "a node",
         content: &content,
         token_count: 1,
-        attributes: AttributeValues::default(),
+        attributes: OptionalColumnValues::default(),
     };
     batch.insert_typed_node(&data, &["@notes"]).map(drop)
 }
@@ -95,14 +95,15 @@ fn a_typed_node_has_its_facets_within_a_large_write() {
     const FACETS: &str = "SELECT group_concat(key || '=' || value, ' ') FROM facet";
     let dir = tempfile::tempdir().unwrap();
     let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
-    let fields = AttributeValue::Text(r#"{"uuid":"u1","tags":["a"],"archived":false}"#.to_owned());
+    let fields =
+        OptionalColumnValue::Text(r#"{"uuid":"u1","tags":["a"],"archived":false}"#.to_owned());
     let data = NodeData {
         node_type: NodeType::Core,
         format: ContentFormat::Plain,
         label: "Rust",
         content: "Rust is used.",
         token_count: 4,
-        attributes: AttributeValues::default().with(FIELDS, Some(fields)),
+        attributes: OptionalColumnValues::default().with(FIELDS, Some(fields)),
     };
     let written = writer.write("m", "", UnixMillis(0), |batch| {
         batch.defer_indexing()?;
@@ -118,14 +119,14 @@ fn a_typed_node_has_its_facets_within_a_large_write() {
 
 /// Inserts a node whose facets are computed here, so that the trigger passes over it.
 fn insert_typed(batch: &mut Batch<'_>, content: &str) -> Result<NodeRowId, StoreError> {
-    let fields = AttributeValue::Text(r#"{"title":"a node"}"#.to_owned());
+    let fields = OptionalColumnValue::Text(r#"{"title":"a node"}"#.to_owned());
     let data = NodeData {
         node_type: NodeType::Episode,
         format: ContentFormat::Plain,
         label: content,
         content,
         token_count: 1,
-        attributes: AttributeValues::default().with(FIELDS, Some(fields)),
+        attributes: OptionalColumnValues::default().with(FIELDS, Some(fields)),
     };
     batch.insert_typed_node(&data, &["@log"]).map(|it| it.0)
 }

@@ -273,7 +273,7 @@ impl ServerStatus for Known {
         })
     }
 
-    fn names(&self, of: ClientOrLogNames) -> Vec<String> {
+    fn names(&self, of: ClientsOrSessionLogs) -> Vec<String> {
         (0..500).map(|it| format!("{of:?}{it}")).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::HtmlWalk;
 use crate::ingest::parse::html::dom::DomId;
-use crate::ingest::parse::html::{NODES_MAX, inline, math, preformatted, tab_separated_table};
+use crate::ingest::parse::html::{NODES_MAX, html_table_to_tsv, inline, math, preformatted};
 use crate::ingest::parse::label;
 use crate::model::tree::{ContentFormat, Node, NodeType};
 use crate::text;
@@ -22,7 +22,7 @@ impl HtmlWalk<'_, '_> {
                 self.code(id, parent);
                 continue;
             }
-            let table = tab_separated_table::read(self.dom, id);
+            let table = html_table_to_tsv::read(self.dom, id);
             let inner = self.table(id, parent, &table);
             open.extend(table.apart.iter().rev().map(|&it| (it, inner.or(parent))));
         }
@@ -56,7 +56,7 @@ impl HtmlWalk<'_, '_> {
         &mut self,
         id: DomId,
         parent: Option<usize>,
-        read: &tab_separated_table::HtmlTableAsTsv,
+        read: &html_table_to_tsv::HtmlTableAsTsv,
     ) -> Option<usize> {
         let span = self.dom.span(id);
         for caption in &read.captions {
