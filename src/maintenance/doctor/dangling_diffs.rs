@@ -20,16 +20,23 @@ pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, Strin
     Ok(verdict(lost.is_empty(), "no dangling diffs".to_owned(), bad))
 }
 
-/// Adds the rows of snapshots within the history, and drops the changes of others. The fingerprint
-/// of a state is nowhere else, but for that of HEAD.
+/// Adds the rows of snapshots up to the newest one, and drops the changes of others. The newest is
+/// that of HEAD, though its row may be lost, too. The fingerprint of a state is nowhere else, but
+/// for that of HEAD.
 pub(super) fn repair(conn: &Connection) -> Result<Vec<String>, StoreError> {
     const RESTORE: &str = "
+        WITH known (id) AS (
+            SELECT id FROM snapshot
+             UNION ALL
+            SELECT snapshot
+              FROM cursor
+             WHERE name = 'HEAD' AND snapshot IN (SELECT snapshot FROM diff)
+        )
         INSERT INTO snapshot (id, parent, cursor_hash, message, compile_root, created_at)
         SELECT ?1, (SELECT max(id) FROM snapshot WHERE id < ?1),
-               iif(EXISTS (SELECT 1 FROM snapshot WHERE ?1 < id), '', ?2), ?3, '',
+               iif(?1 < (SELECT max(id) FROM known), '', ?2), ?3, '',
                ifnull((SELECT created_at FROM snapshot WHERE id < ?1 ORDER BY id DESC LIMIT 1), 0)
-         WHERE ?1 < (SELECT max(id) FROM snapshot)
-            OR ?1 = (SELECT snapshot FROM cursor WHERE name = 'HEAD')";
+         WHERE ?1 <= (SELECT max(id) FROM known)";
     const DROP: &str = "DELETE FROM diff WHERE snapshot = ?1";
     const KEPT: &str = "SELECT fingerprint FROM memory";
     const DOING: &str = "restore a snapshot";

@@ -88,6 +88,41 @@ fn a_lost_row_of_a_snapshot_costs_no_other_snapshot() {
 }
 
 #[test]
+fn the_lost_rows_of_the_newest_snapshots_cost_no_change() {
+    let n_changes = |folder: &Folder| -> i64 {
+        let conn = folder.database("m.db");
+        conn.query_row("SELECT count(*) FROM diff", [], |row| row.get(0)).unwrap()
+    };
+    let (folder, id) = memory_of_a_text();
+    let before = n_changes(&folder);
+    tamper(&folder, "DELETE FROM snapshot WHERE id >= 4");
+    let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+    assert!(fixed.contains("their changes are kept: 4, 5"), "{fixed}");
+    assert!(!fixed.contains("dropped"), "{fixed}");
+    assert_eq!(n_changes(&folder), before);
+    folder.assert_healthy("m.db");
+    assert_eq!(restorable(&folder), [1, 2, 3, 5]);
+    let parents = "SELECT group_concat(ifnull(parent, '-')) FROM snapshot ORDER BY id";
+    let parents: String = folder.database("m.db").query_row(parents, [], |row| row.get(0)).unwrap();
+    assert_eq!(parents, "-,1,2,3,4");
+    let history = read_history(&folder, &id);
+    assert!(history.contains("old: Deploy at 3 by hand."), "{history}");
+}
+
+#[test]
+fn changes_behind_head_are_of_no_snapshot() {
+    let (folder, _) = memory_of_a_text();
+    let forged =
+        "INSERT INTO diff (snapshot, seq, op, node_id) VALUES (7, 1, 'add', 'aaaaaaaaaaa')";
+    tamper(&folder, &format!("{forged}; DELETE FROM snapshot WHERE id = 5"));
+    let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+    assert!(fixed.contains("their changes are kept: 5; "), "{fixed}");
+    assert!(fixed.contains("snapshots that never were are dropped: 7"), "{fixed}");
+    folder.assert_healthy("m.db");
+    assert_eq!(restorable(&folder), [1, 2, 3, 4, 5]);
+}
+
+#[test]
 fn a_lost_text_of_the_history_is_shown_as_lost() {
     let (folder, id) = memory_of_a_text();
     tamper(&folder, "DELETE FROM blob WHERE content = 'Deploy at 4 by hand.'");
