@@ -38,6 +38,7 @@ use crate::text::terminal_safe_json::json_text;
 use changed_resources::ChangeWatch;
 use rest_api::RestContext;
 pub(crate) use tools::ToolSelection;
+pub(crate) use tools::replaced_secrets::kinds_in_given;
 use tools::replaced_secrets::{tell, tell_in_document};
 
 /// Answers a request of the REST interface, which may change the memory.

@@ -130,6 +130,7 @@ fn apply(
             return Err(CommandError::Because(told));
         }
     };
+    typed_memory_output::tell_replaced(&memory, &arguments, context);
     if is_json {
         context.say_json(&answer)?;
         return Ok(CommandOutcome::Done);
@@ -206,6 +207,7 @@ fn ingest(
     let db = database_to_make(db, None, context)?;
     let memory = open(&db, context)?;
     let answer = memory.ingest(&request).map_err(because)?;
+    typed_memory_output::tell_replaced(&memory, &arguments, context);
     if is_json {
         context.say_json(&answer)?;
     } else {
@@ -240,7 +242,9 @@ pub(super) fn remember(
     }
     place.tell(context);
     place.make_folder()?;
-    let answer = open(&place.path, context)?.remember(request).map_err(because)?;
+    let memory = open(&place.path, context)?;
+    let answer = memory.remember(request).map_err(because)?;
+    typed_memory_output::tell_replaced(&memory, arguments, context);
     if is_json {
         context.say_json(&answer)?;
         return Ok(CommandOutcome::Done);

@@ -40,12 +40,14 @@ pub(super) fn run(
         return Err(CommandError::Because(what.to_owned()));
     }
     // Checked before a new memory is created.
-    let request = StoreRequest::parse(&arguments(&args, text)).map_err(explained)?;
+    let arguments = arguments(&args, text);
+    let request = StoreRequest::parse(&arguments).map_err(explained)?;
     let named = flag_of(args.db.as_deref());
     let db = database_to_make(args.db, None, context)?;
     let is_new = !db.exists();
     let memory = typed_memory_output::open_to_write(&db, IfMissing::Create, context)?;
     let stored = memory.store_memory(request).map_err(explained)?;
+    typed_memory_output::tell_replaced(&memory, &arguments, context);
     if args.is_json {
         context.say_json(&stored.to_json())?;
         return Ok(CommandOutcome::Done);

@@ -3,6 +3,8 @@
 use std::iter::repeat;
 use std::path::Path;
 
+use serde_json::{Map, Value};
+
 use super::color::{PaintedText, TextRole};
 use super::private_temporary_folder::PrivateTemporaryFolder;
 use super::{
@@ -16,6 +18,7 @@ use crate::memory::typed::TypedMemory;
 use crate::query::render::to_label;
 use crate::settings::root_settings::LiveRootSettings;
 use crate::store::IfMissing;
+use crate::surface::kinds_in_given;
 use crate::text;
 
 /// Before a line of facts.
@@ -54,6 +57,20 @@ pub(super) fn open_to_write(
     let knowledge = user_settings::knowledge_settings(live.root())?;
     let memory = memory.with_workspace(live).with_memory_settings(settings);
     Ok(memory.with_knowledge_settings(knowledge).with_providers(providers))
+}
+
+/// Says which kinds of secrets were replaced in the arguments of a write.
+pub(super) fn tell_replaced(
+    memory: &Memory,
+    arguments: &Map<String, Value>,
+    context: &mut CommandStreamsAndClock<'_>,
+) {
+    let kinds = kinds_in_given(memory, arguments);
+    if !kinds.is_empty() {
+        let kinds = kinds.join(", ");
+        // The work is done, even if this cannot be written.
+        let _ = writeln!(context.err, "remindb: secrets were replaced by markers: {kinds}");
+    }
 }
 
 /// A memory to import into.

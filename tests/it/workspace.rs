@@ -411,6 +411,28 @@ fn no_port_is_opened_by_a_folder() {
     "#]]);
 }
 
+#[test]
+fn a_person_is_told_by_every_command_that_writes_which_secrets_were_replaced() {
+    let text = format!("Of {TICKET}.");
+    let facts = json!([{"op": "topic", "name": text}]).to_string();
+    let folder = notes().file(CONFIG, CUSTOM).file("facts.json", facts);
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    for args in [
+        &["remember", &text] as &[&str],
+        &["remember", "--json", "Again", &format!("--topic={TICKET}")],
+        &["remember", "--type", "learning", &text],
+        &["apply", "-f", "facts.json"],
+        &["ingest", &text],
+    ] {
+        let ran = folder.run(args.iter().chain(&["--db", "m.db"]));
+        assert_eq!(ran.code, Some(0), "{}", ran.transcript());
+        let told = "remindb: secrets were replaced by markers: ticket\n";
+        assert!(ran.stderr.ends_with(told), "{}", ran.transcript());
+    }
+    let ran = folder.run(["remember", "Nothing.", "--db", "m.db"]);
+    assert!(!ran.stderr.contains("were replaced"), "{}", ran.transcript());
+}
+
 /// Calls a tool that gets a secret, and then one that gets none, and checks what each reply says.
 #[track_caller]
 fn check_told(client: &mut Client, tool: &str, arguments: &Value) {

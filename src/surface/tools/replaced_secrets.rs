@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::mcp::Args;
 use crate::memory::{Answer, Memory};
@@ -40,19 +40,34 @@ pub(in crate::surface) fn tell_in_document(
 
 /// Returns the kinds of secrets in the arguments, in order.
 fn kinds_in(memory: &Memory, args: &Args) -> Vec<String> {
+    let named = args.named_texts().filter(|(name, _)| !is_id(name));
+    let texts = named.flat_map(|it| it.1).map(String::as_str);
+    let whole = args.whole().into_iter().flatten().filter(|(name, _)| !is_id(name));
+    kinds(memory, texts.chain(whole.flat_map(|it| texts_in(it.1))))
+}
+
+/// Returns the kinds of secrets in arguments as they came, in order.
+pub(crate) fn kinds_in_given(memory: &Memory, given: &Map<String, Value>) -> Vec<String> {
+    let given = given.iter().filter(|(name, _)| !is_id(name));
+    kinds(memory, given.flat_map(|it| texts_in(it.1)))
+}
+
+fn kinds<'a>(memory: &Memory, texts: impl Iterator<Item = &'a str>) -> Vec<String> {
     let workspace = memory.workspace();
     let mut kinds = BTreeSet::new();
-    let mut note = |text: &str| {
+    for text in texts {
         let hits = workspace.redactor.scrub(text).hits;
         kinds.extend(hits.iter().map(|it| it.kind.to_owned()));
-    };
-    let named = args.named_texts().filter(|(name, _)| !is_id(name));
-    named.flat_map(|it| it.1).for_each(|it| note(it));
-    let whole = args.whole().into_iter().flatten().filter(|(name, _)| !is_id(name));
-    let mut rest: Vec<&Value> = whole.map(|it| it.1).collect();
+    }
+    kinds.into_iter().collect()
+}
+
+/// Returns the texts in a value but for ids.
+fn texts_in(value: &Value) -> Vec<&str> {
+    let (mut texts, mut rest) = (Vec::new(), vec![value]);
     while let Some(value) = rest.pop() {
         match value {
-            Value::String(text) => note(text),
+            Value::String(text) => texts.push(text.as_str()),
             Value::Array(items) => rest.extend(items),
             Value::Object(fields) => {
                 rest.extend(fields.iter().filter(|it| !is_id(it.0)).map(|it| it.1));
@@ -60,7 +75,7 @@ fn kinds_in(memory: &Memory, args: &Args) -> Vec<String> {
             Value::Null | Value::Bool(_) | Value::Number(_) => (),
         }
     }
-    kinds.into_iter().collect()
+    texts
 }
 
 /// Returns whether an argument names a node, which no write stores as a text.
