@@ -16,6 +16,7 @@ use crate::ingest::redact::Redactor;
 use crate::maintenance::redaction::{self, RedactionMode, RedactionReport};
 use crate::maintenance::transfer::DestructiveOperation;
 use crate::settings::root_settings::{OperatorOptions, RootSettings};
+use crate::store::file_identity_check::named_kept_logs;
 
 pub(super) fn run(
     args: RedactArgs,
@@ -95,6 +96,9 @@ fn to_text(done: &RedactionReport, mode: RedactionMode) -> String {
             done.n_elsewhere
         );
     }
+    if let Some(logs) = named_kept_logs(&done.kept_logs) {
+        text += &format!("⚠ {logs}\n");
+    }
     text
 }
 
@@ -129,5 +133,6 @@ fn to_json(done: &RedactionReport, mode: RedactionMode) -> serde_json::Value {
         "elsewhere": done.n_elsewhere,
         "dry_run": mode == RedactionMode::DryRun,
         "left": done.left,
+        "kept_logs": done.kept_logs.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>(),
     })
 }

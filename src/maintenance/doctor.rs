@@ -37,6 +37,7 @@ use serde_json::{Value, json};
 
 use crate::model::database_state_fingerprint::{self, NodeState};
 use crate::model::identity::ContentHash;
+use crate::store::file_identity_check::{kept_logs, named_kept_logs};
 use crate::store::node_columns::SqlTemplate;
 use crate::store::record::{NodeRecord, Root, read_state};
 use crate::store::{
@@ -328,7 +329,8 @@ fn stale_roots(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Sto
     })
 }
 
-fn integrity(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+/// Checks the file, and names the kept logs beside it, which are no fault of it.
+fn integrity(conn: &Connection, path: &Path) -> Result<(CheckStatus, String), StoreError> {
     const FINDINGS_MAX: usize = 3;
     let findings: Vec<String> =
         conn.rows("PRAGMA integrity_check", [], |row| row.get::<_, String>(0), "check the file")?;
@@ -336,7 +338,11 @@ fn integrity(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Store
     let shown: Vec<String> = shown.collect();
     let is_fine = findings.len() == 1 && shown.iter().all(|it| it == "ok");
     let bad = format!("{} findings: {}", findings.len(), shown.join("; "));
-    Ok(verdict(is_fine, "every page and index is sound".to_owned(), bad))
+    let (status, mut detail) = verdict(is_fine, "every page and index is sound".to_owned(), bad);
+    if let Some(logs) = named_kept_logs(&kept_logs(path)) {
+        detail.push_str(&format!("; {logs}"));
+    }
+    Ok((status, detail))
 }
 
 fn foreign_keys(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {

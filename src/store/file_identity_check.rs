@@ -9,6 +9,7 @@
 //! locks; only the log has none, and is kept open, since each write reads its beginning.
 
 mod hard_links;
+mod kept_logs;
 mod unlinked_log;
 mod wal_head_reader;
 
@@ -21,6 +22,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 pub(super) use hard_links::check_links;
 use hard_links::{check_names, n_names};
+pub(crate) use kept_logs::{kept_logs, named_kept_logs};
 use unlinked_log::is_empty_file;
 use wal_head_reader::{LOG_HEAD, WalHeadReader};
 
@@ -212,7 +214,7 @@ impl OpenedFiles {
         let moment = match FileReplacedOrUnlinked::between(self.opened, self.inodes_of(&found)) {
             None => WalCheckMoment::BeforeWrite,
             Some(FileReplacedOrUnlinked::LogUnlinked) => {
-                self.put_back_or_warn();
+                self.put_back_or_warn()?;
                 self.check()?;
                 WalCheckMoment::Other
             }
@@ -263,7 +265,11 @@ impl OpenedFiles {
                 };
                 match self.change() {
                     None => Ok(()),
-                    Some(FileReplacedOrUnlinked::LogUnlinked) if self.put_back_or_warn() => Ok(()),
+                    Some(FileReplacedOrUnlinked::LogUnlinked)
+                        if matches!(self.put_back_or_warn(), Ok(true)) =>
+                    {
+                        Ok(())
+                    }
                     Some(change) => Err(unkept(change)),
                 }
             }

@@ -623,3 +623,28 @@ fn a_kill_leaves_the_old_memory_or_the_new_one() {
     folder.assert_healthy("memory.db");
     assert_gone(&folder, "", &old_words(), "redact");
 }
+
+#[test]
+fn redact_and_the_doctor_name_the_logs_that_were_kept() {
+    let folder = Folder::new();
+    folder.ok(["write", "Nothing.", "--db", "m.db"]);
+    let redact = ["redact", "--db", "m.db"];
+    assert!(!folder.ok(redact).contains("m.db-wal"));
+    for name in ["m.db-wal.kept", "m.db-wal.kept-2", "m.db-wal.kept.7-1.draft", "m.db-walk.kept"] {
+        folder.write(name, "what a log held");
+    }
+    let names = ["m.db-wal.kept", "m.db-wal.kept-2", "m.db-wal.kept.7-1.draft"];
+    let redacted = folder.ok(redact);
+    for name in names {
+        assert!(redacted.contains(&format!("{name}`")), "{name}: {redacted}");
+    }
+    assert!(!redacted.contains("m.db-walk"), "{redacted}");
+    assert!(redacted.contains("may have what was redacted"), "{redacted}");
+    assert!(redacted.ends_with("then delete them\n"), "{redacted}");
+    let as_json: Value =
+        serde_json::from_str(&folder.ok(["redact", "--db", "m.db", "--json"])).unwrap();
+    assert_eq!(as_json["kept_logs"].as_array().unwrap().len(), 3, "{as_json}");
+    let examined = folder.ok(["doctor", "--db", "m.db"]);
+    assert!(examined.contains("m.db-wal.kept-2`"), "{examined}");
+    folder.assert_healthy("m.db");
+}

@@ -166,6 +166,7 @@ fn secrets_are_counted_and_never_shown() {
             n_others: 2,
             n_elsewhere: 0,
             left: [],
+            kept_logs: [],
         }
     "#]]
     .assert_debug_eq(&done);

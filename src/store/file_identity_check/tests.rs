@@ -135,6 +135,49 @@ fn each_log_that_was_replaced_is_kept_under_a_name_of_its_own() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn the_draft_of_another_process_is_no_kept_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
+    let others = ["-wal.kept.draft", "-wal.kept.1-0.draft"].map(|it| with_suffix(&path, it));
+    for draft in &others {
+        fs::write(draft, "the half of a log").unwrap();
+    }
+    let held = log_of_a_memory_whose_log_was_replaced(&path);
+    assert_eq!(fs::read(with_suffix(&path, "-wal.kept")).unwrap(), held);
+    for draft in &others {
+        assert_eq!(fs::read_to_string(draft).unwrap(), "the half of a log");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn who_keep_one_log_at_the_same_time_leave_one_whole_copy() {
+    const KEEPERS: usize = 8;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
+    let writers = [(); KEEPERS].map(|()| Writer::open(&path, IfMissing::Create).unwrap());
+    writers[0].lock().execute_batch("UPDATE memory SET attended = attended + 1").unwrap();
+    let [log, index] = ["-wal", "-shm"].map(|it| with_suffix(&path, it));
+    let held = fs::read(&log).unwrap();
+    for file in [&log, &index] {
+        fs::remove_file(file).unwrap();
+        fs::write(file, "").unwrap();
+    }
+    let start = std::sync::Barrier::new(KEEPERS);
+    std::thread::scope(|scope| {
+        for writer in &writers {
+            scope.spawn(|| {
+                start.wait();
+                writer.file_identity().keep_replaced_log();
+            });
+        }
+    });
+    assert_eq!(fs::read(with_suffix(&path, "-wal.kept")).unwrap(), held);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4, "one copy, and no draft");
+}
+
+#[test]
 #[cfg(unix)]
 fn a_symbolic_link_in_place_of_the_log_is_another_file() {
     let dir = tempfile::tempdir().unwrap();

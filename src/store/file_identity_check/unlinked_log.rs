@@ -3,32 +3,44 @@
 use std::fs::{self, Metadata};
 use std::io;
 #[cfg(target_os = "linux")]
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+#[cfg(target_os = "linux")]
+use std::sync::atomic::{AtomicU32, Ordering};
 
 #[cfg(target_os = "linux")]
-use super::WalHeadReader;
+use super::wal_head_reader::{WalHeadReader, head_of};
 use super::{LOG_HEAD, OpenedFiles, salts, with_suffix};
 use crate::ingest::scan::FileIdentity;
-use crate::store::rename_noreplace;
+use crate::store::descriptor_shortage::{is_shortage, shortage};
+use crate::store::{StoreError, rename_noreplace};
 
 impl OpenedFiles {
-    /// Restores the log's name, and returns whether it has it again.
-    pub(super) fn put_back_or_warn(&self) -> bool {
+    /// Restores the log's name, and returns whether it has it again. Without a free descriptor it
+    /// can be tried again later, which the error says.
+    pub(super) fn put_back_or_warn(&self) -> Result<bool, StoreError> {
+        const DOING: &str = "put the log back";
         let name = self.name(1);
         let is_empty = || fs::symlink_metadata(name).is_ok_and(|it| is_empty_file(&it));
         // Who put it back before us may have emptied it since.
-        if is_empty() && !self.is_log_in_index().unwrap_or(false) {
-            return false;
+        if is_empty() {
+            match self.is_log_in_index() {
+                Ok(true) => (),
+                Err(error) if is_shortage(&error) => return Err(shortage(DOING)),
+                Ok(false) | Err(_) => return Ok(false),
+            }
         }
         match self.put_back(name) {
             Ok(()) => {
                 log::warn!("`{}` was deleted, and was put back", name.display());
-                true
+                Ok(true)
             }
             Err(error) => {
                 log::error!("cannot put `{}` back: {error}", name.display());
-                name.exists() && !is_empty()
+                match name.exists() && !is_empty() {
+                    false if is_shortage(&error) => Err(shortage(DOING)),
+                    is_there => Ok(is_there),
+                }
             }
         }
     }
@@ -125,31 +137,69 @@ impl OpenedFiles {
     /// write lock, and every process that has the old one open finds its name changed.
     #[cfg(target_os = "linux")]
     fn put_back(&self, name: &Path) -> io::Result<()> {
-        let gone = || io::Error::from(io::ErrorKind::NotFound);
-        let open = self.open_log.as_ref().ok_or_else(gone)?.path();
-        let draft = with_suffix(name, ".draft");
-        let copied = fs::copy(open, &draft)
-            .and_then(|_| {
-                let owner = fs::metadata(&self.full)?;
-                std::os::unix::fs::chown(&draft, Some(owner.uid()), Some(owner.gid()))
-            })
-            .and_then(|()| fs::File::open(&draft)?.sync_all())
+        let (draft, file) = new_draft(name)?;
+        let copied = self
+            .copy_whole(file)
             .and_then(|()| match fs::symlink_metadata(name) {
                 Ok(found) if is_empty_file(&found) => fs::rename(&draft, name),
                 _ => rename_noreplace::rename_new(&draft, name),
             })
             .and_then(|()| fs::File::open(name.parent().unwrap_or(Path::new("/")))?.sync_all());
         if copied.is_err() {
-            // The draft may not exist.
+            // The draft may have its name already.
             let _ = fs::remove_file(&draft);
         }
         copied
+    }
+
+    /// Copies the open log to a draft. A log that began anew meanwhile is an error: the copy may
+    /// have parts of both. What is appended meanwhile may be in it or not.
+    #[cfg(target_os = "linux")]
+    fn copy_whole(&self, mut draft: fs::File) -> io::Result<()> {
+        let gone = || io::Error::from(io::ErrorKind::NotFound);
+        let open = self.open_log.as_ref().ok_or_else(gone)?;
+        let before = open.head();
+        let mut log = fs::File::open(open.path())?;
+        io::copy(&mut log, &mut draft)?;
+        let owner = fs::metadata(&self.full)?;
+        std::os::unix::fs::fchown(&draft, Some(owner.uid()), Some(owner.gid()))?;
+        draft.set_permissions(log.metadata()?.permissions())?;
+        draft.sync_all()?;
+        let [now, copy] = [open.head(), head_of(&draft)];
+        let is_whole = match (before, now, copy) {
+            (None, None, None) => true,
+            (Some(before), Some(now), Some(copy)) => {
+                before.0 == now.0 && before.0 == copy.0 && before.1 <= copy.1
+            }
+            _ => false,
+        };
+        match is_whole {
+            true => Ok(()),
+            false => Err(io::Error::other("the log began anew while it was copied")),
+        }
     }
 
     /// Refuses: on other systems, an unlinked file cannot be read through its descriptor.
     #[cfg(not(target_os = "linux"))]
     fn put_back(&self, _: &Path) -> io::Result<()> {
         Err(io::Error::from(io::ErrorKind::Unsupported))
+    }
+}
+
+/// Makes a file for a copy that gets `name` when it is whole. No other process has it, and none
+/// takes one that a kill left for a log.
+#[cfg(target_os = "linux")]
+fn new_draft(name: &Path) -> io::Result<(PathBuf, fs::File)> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let nth = NEXT.fetch_add(1, Ordering::Relaxed);
+        let draft = with_suffix(name, &format!(".{}-{nth}.draft", std::process::id()));
+        let mut options = fs::OpenOptions::new();
+        match options.read(true).write(true).create_new(true).mode(0o600).open(&draft) {
+            // Processes of two containers may have the same number.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (),
+            opened => return opened.map(|file| (draft, file)),
+        }
     }
 }
 

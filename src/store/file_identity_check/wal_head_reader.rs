@@ -52,11 +52,16 @@ impl WalHeadReader {
     /// The length is read first: a log that begins anew in between has other salts then, and not
     /// those of a longer one.
     pub(super) fn head(&self) -> Option<([u8; LOG_HEAD], u64)> {
-        let n_bytes = self.0.metadata().ok()?.len();
-        let mut head = [0; LOG_HEAD];
-        let n_read = read_first(&self.0, &mut head).ok()?;
-        (4 <= n_read).then_some((head, n_bytes))
+        head_of(&self.0)
     }
+}
+
+/// Returns what a log begins with, and its length, as [`WalHeadReader::head`] does.
+pub(super) fn head_of(log: &File) -> Option<([u8; LOG_HEAD], u64)> {
+    let n_bytes = log.metadata().ok()?.len();
+    let mut head = [0; LOG_HEAD];
+    let n_read = read_first(log, &mut head).ok()?;
+    (4 <= n_read).then_some((head, n_bytes))
 }
 
 #[cfg(unix)]

@@ -222,3 +222,27 @@ fn a_process_without_a_free_descriptor_says_so_and_writes_nothing() {
     assert!(is_there(&folder, "Before."));
     folder.assert_healthy("m.db");
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_server_without_a_free_descriptor_does_not_say_that_its_log_is_gone_for_good() {
+    use rustix::process::{Pid, Resource, getrlimit, prlimit};
+    let folder = Folder::new();
+    let mut client = Client::legacy(&folder, &["--db", "m.db"]);
+    client.text("MemoryWrite", json!({"payload": "Before."}));
+    let server = Pid::from_raw(client.pid().try_into().unwrap());
+    let limit = getrlimit(Resource::Nofile);
+    let without = rustix::process::Rlimit { current: Some(3), ..limit };
+    fs::remove_file(folder.path("m.db-wal")).unwrap();
+    prlimit(server, Resource::Nofile, without).unwrap();
+    let reply = client.call("MemoryWrite", json!({"payload": "Lost."}));
+    assert!(reply.is_error && reply.text.contains("no free file descriptor"), "{}", reply.text);
+    assert!(!folder.path("m.db-wal").exists());
+    prlimit(server, Resource::Nofile, limit).unwrap();
+    let reply = client.call("MemoryWrite", json!({"payload": "Lost."}));
+    assert!(reply.is_error && reply.text.contains("start again"), "{}", reply.text);
+    assert!(folder.path("m.db-wal").exists(), "it was put back");
+    client.end();
+    folder.assert_healthy("m.db");
+    assert!(is_there(&folder, "Before.") && !is_there(&folder, "Lost."));
+}

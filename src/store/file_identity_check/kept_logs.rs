@@ -1,0 +1,43 @@
+//! Lists the copies of logs that were kept beside a memory. Nothing else tells of them later, and
+//! they have what a redaction of the memory does not reach.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Returns the kept logs of the memory at `path` and the drafts of copies, in order.
+pub(crate) fn kept_logs(path: &Path) -> Vec<PathBuf> {
+    let Ok(full) = path.canonicalize() else { return Vec::new() };
+    let (Some(folder), Some(name)) = (full.parent(), full.file_name()) else { return Vec::new() };
+    let mut beginning = name.to_owned();
+    beginning.push("-wal.");
+    let is_of_log =
+        |it: &PathBuf| it.file_name().is_some_and(|it| starts_with(it, &beginning)) && it.is_file();
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries.map(|it| it.path()).filter(is_of_log).collect();
+    found.sort();
+    found
+}
+
+/// Names kept logs in a sentence that says what to do with them; `None` where there are none.
+pub(crate) fn named_kept_logs(logs: &[PathBuf]) -> Option<String> {
+    const NAMED_MAX: usize = 5;
+    let mut names: Vec<String> =
+        logs.iter().take(NAMED_MAX).map(|it| format!("`{}`", it.display())).collect();
+    if NAMED_MAX < logs.len() {
+        names.push(format!("{} more", logs.len() - NAMED_MAX));
+    }
+    let (are, them) = match logs.len() {
+        0 => return None,
+        1 => ("is a kept log", "it"),
+        _ => ("are kept logs", "them"),
+    };
+    let names = names.join(", ");
+    Some(format!(
+        "beside the memory {are} that may have what was redacted: {names}; look whether the memory \
+         lacks something that was written last, then delete {them}"
+    ))
+}
+
+fn starts_with(name: &std::ffi::OsStr, beginning: &std::ffi::OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(beginning.as_encoded_bytes())
+}
