@@ -87,7 +87,9 @@ fn read(
         context.show(&render::lines_of(task, &answer))?;
     }
     Ok(match list {
-        Some(items) if items.is_empty() => CommandOutcome::NotFound,
+        Some(items) if items.is_empty() && answer["left_out"].as_u64().unwrap_or(0) == 0 => {
+            CommandOutcome::NotFound
+        }
         _ => CommandOutcome::Done,
     })
 }
@@ -158,12 +160,13 @@ fn read_changeset(
     input: &KnowledgeTextSource,
 ) -> Result<(&'static str, Vec<NumberedOperation>), CommandError> {
     let text = read_input(input)?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     if text.trim_start().starts_with('[') {
-        let operations: Vec<Map<String, Value>> = serde_json::from_str(&text)
+        let operations: Vec<Map<String, Value>> = serde_json::from_str(text)
             .map_err(|error| CommandError::Because(format!("the changeset is no JSON: {error}")))?;
         return Ok(("operation", (0..).zip(operations).collect()));
     }
-    let operations = parse_changeset(&text).map_err(|errors| {
+    let operations = parse_changeset(text).map_err(|errors| {
         let told: Vec<String> =
             errors.iter().map(|it| format!("line {} {}", it.line, it.message)).collect();
         CommandError::Because(told.join("\n"))

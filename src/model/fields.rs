@@ -1,7 +1,8 @@
 //! Fields: the typed values of a node, as one canonical JSON object.
 //!
-//! Canonical means: keys sorted by their bytes at every depth, no white space, no `null`, at most
-//! [`FIELDS_BYTES_MAX`] bytes. Equal fields are equal text, which the state fingerprint relies on.
+//! Canonical means: keys sorted by their bytes at every depth, no white space, no `null` but within
+//! [`FREE_KEY`], at most [`FIELDS_BYTES_MAX`] bytes. Equal fields are equal text, which the state
+//! fingerprint relies on.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,6 +15,9 @@ pub(crate) const FIELDS_BYTES_MAX: usize = 16 * 1024;
 
 /// Levels of objects and lists, at most.
 const DEPTH_MAX: usize = 8;
+
+/// The key whose object is kept as its caller gives it, with `null` at any depth.
+const FREE_KEY: &str = "metadata";
 
 /// The fields of a node: a non-empty JSON object in canonical order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +34,7 @@ pub(crate) enum CanonicalFieldsError {
 }
 
 impl CanonicalFields {
-    /// Builds fields from an object in any order; `null` members are left out.
+    /// Builds fields from an object in any order; `null` is left out, but within [`FREE_KEY`].
     ///
     /// # Errors
     ///
@@ -90,13 +94,21 @@ impl CanonicalFields {
     }
 
     fn sorted(object: Map<String, Value>) -> Result<CanonicalFields, CanonicalFieldsError> {
-        if !object.is_empty() && is_canonical_object(&object, DEPTH_MAX) {
-            return Ok(CanonicalFields(object));
+        let is_member = |(key, it): (&String, &Value)| {
+            !it.is_null() && is_canonical(it, DEPTH_MAX - 1, NestedNulls::of(key))
+        };
+        if object.is_empty() || !object.keys().is_sorted() || !object.iter().all(is_member) {
+            let mut members = Vec::with_capacity(object.len());
+            for (key, value) in object.into_iter().filter(|(_, it)| !it.is_null()) {
+                let nulls = NestedNulls::of(&key);
+                members.push((key, canonical(value, DEPTH_MAX - 1, nulls)?));
+            }
+            return match members.is_empty() {
+                true => Err(CanonicalFieldsError::Empty),
+                false => Ok(CanonicalFields(sorted_members(members))),
+            };
         }
-        match canonical(Value::Object(object), DEPTH_MAX)? {
-            Some(Value::Object(object)) if !object.is_empty() => Ok(CanonicalFields(object)),
-            _ => Err(CanonicalFieldsError::Empty),
-        }
+        Ok(CanonicalFields(object))
     }
 
     /// Returns the value of a key.
@@ -203,51 +215,79 @@ impl<'de> Visitor<'de> for ObjectWithoutMemberSeed<'_> {
     }
 }
 
+/// What becomes of `null` within a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NestedNulls {
+    Kept,
+    LeftOut,
+}
+
+impl NestedNulls {
+    fn of(key: &str) -> NestedNulls {
+        if key == FREE_KEY { NestedNulls::Kept } else { NestedNulls::LeftOut }
+    }
+
+    fn keeps(self, value: &Value) -> bool {
+        self == NestedNulls::Kept || !value.is_null()
+    }
+}
+
 /// Returns whether [`canonical`] would change nothing, as for nearly every text that is stored.
-fn is_canonical(value: &Value, n_levels: usize) -> bool {
+fn is_canonical(value: &Value, n_levels: usize, nulls: NestedNulls) -> bool {
+    let is_kept = |it: &Value| nulls.keeps(it) && is_canonical(it, n_levels - 1, nulls);
     match value {
-        Value::Null => false,
-        Value::Object(object) => is_canonical_object(object, n_levels),
-        Value::Array(items) => {
-            0 < n_levels && items.iter().all(|it| is_canonical(it, n_levels - 1))
+        Value::Object(object) => {
+            0 < n_levels && object.keys().is_sorted() && object.values().all(is_kept)
         }
+        Value::Array(items) => 0 < n_levels && items.iter().all(is_kept),
         _ => true,
     }
 }
 
-fn is_canonical_object(object: &Map<String, Value>, n_levels: usize) -> bool {
-    0 < n_levels
-        && object.keys().is_sorted()
-        && object.values().all(|it| is_canonical(it, n_levels - 1))
-}
-
-/// Sorts keys and drops nulls, at every depth; `None` stands for a null.
-fn canonical(value: Value, n_levels: usize) -> Result<Option<Value>, CanonicalFieldsError> {
+/// Sorts keys at every depth, and leaves `null` out where it is not kept.
+fn canonical(
+    value: Value,
+    n_levels: usize,
+    nulls: NestedNulls,
+) -> Result<Value, CanonicalFieldsError> {
     let is_nested = matches!(value, Value::Object(_) | Value::Array(_));
     if is_nested && n_levels == 0 {
         return Err(CanonicalFieldsError::TooDeep);
     }
     Ok(match value {
-        Value::Null => None,
         Value::Object(object) => {
             let mut members = Vec::with_capacity(object.len());
-            for (key, value) in object {
-                if let Some(value) = canonical(value, n_levels - 1)? {
-                    members.push((key, value));
-                }
+            for (key, value) in object.into_iter().filter(|(_, it)| nulls.keeps(it)) {
+                members.push((key, canonical(value, n_levels - 1, nulls)?));
             }
-            members.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-            Some(Value::Object(members.into_iter().collect()))
+            sorted_members(members).into()
         }
         Value::Array(items) => {
-            let mut kept = Vec::with_capacity(items.len());
-            for item in items {
-                kept.extend(canonical(item, n_levels - 1)?);
-            }
-            Some(Value::Array(kept))
+            let kept = items.into_iter().filter(|it| nulls.keeps(it));
+            let kept = kept.map(|it| canonical(it, n_levels - 1, nulls));
+            Value::Array(kept.collect::<Result<_, _>>()?)
         }
-        scalar => Some(scalar),
+        scalar => scalar,
     })
+}
+
+fn sorted_members(mut members: Vec<(String, Value)>) -> Map<String, Value> {
+    members.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    members.into_iter().collect()
+}
+
+/// Returns a value without any `null`.
+pub(crate) fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(object) => {
+            let kept = object.into_iter().filter(|(_, it)| !it.is_null());
+            kept.map(|(key, it)| (key, without_nulls(it))).collect()
+        }
+        Value::Array(items) => {
+            items.into_iter().filter(|it| !it.is_null()).map(without_nulls).collect()
+        }
+        scalar => scalar,
+    }
 }
 
 /// Rewrites every string and every key of a value, and sorts the keys.

@@ -71,6 +71,10 @@ fn push_items(out: &mut PaintedText, answer: &Value) {
         for fact in it["facts"].as_array().into_iter().flatten() {
             out.push(&format!("  {}: {}\n", text(&fact["status"]), text(&fact["text"])));
         }
+        if let Some(advice) = it["cut"].as_str() {
+            out.paint(TextRole::Dim, &format!("  … {}", with_commands(advice)));
+            out.push("\n");
+        }
     }
     if let Some(n) = answer["left_out"].as_u64().filter(|it| 0 < *it) {
         out.paint(TextRole::Dim, &format!("… {n} more"));

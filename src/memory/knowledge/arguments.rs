@@ -16,9 +16,30 @@ pub(super) type KnowledgeResult<T> = Result<T, MemoryError>;
 /// An object of a list, after the path at which a caller wrote it.
 pub(super) type PlacedObject = (String, Map<String, Value>);
 
-/// Returns the JSON of a request with sorted keys, in whatever order they were written.
+/// Arguments that are no texts, and may come as texts of JSON.
+const NO_TEXTS: &[&str] = &[
+    "base",
+    "confidence",
+    "dry_run",
+    "entities",
+    "items",
+    "metadata",
+    "operations",
+    "supersede",
+    "tags",
+];
+
+/// Returns the JSON of a request with sorted keys, in whatever order and form they were written.
 pub(super) fn canonical_text(args: &Map<String, Value>) -> String {
-    fields::rewritten(Value::Object(args.clone()), &mut str::to_owned).to_string()
+    let mut args = args.clone();
+    for (name, value) in &mut args {
+        if NO_TEXTS.contains(&name.as_str())
+            && let Some(Ok(read)) = value.as_str().map(serde_json::from_str)
+        {
+            *value = read;
+        }
+    }
+    fields::rewritten(Value::Object(args), &mut str::to_owned).to_string()
 }
 
 /// The members of an object, by the path at which a caller wrote it.

@@ -407,9 +407,9 @@ impl KnowledgeImporter<'_, '_, '_> {
         let left_out = std::mem::take(&mut self.report.left_out);
         let fitting = self.fitting(node_type, fields.clone());
         self.report.left_out = left_out;
-        let set = |it: Option<&Value>| it.filter(|it| **it != Value::Bool(false)).cloned();
         let mut differing: Vec<&str> = fields.keys().map(String::as_str).collect();
-        differing.retain(|it| set(node.fields.get(*it)) != set(fitting.get(*it)));
+        differing
+            .retain(|it| !record_values::is_same_field(it, node.fields.get(*it), fitting.get(*it)));
         if content.is_some_and(|it| it != node.record.content) {
             differing.insert(0, "text");
         }

@@ -9,6 +9,7 @@
 
 mod items;
 mod lexical_relevance;
+mod packing;
 mod request;
 mod seeds;
 mod spreading_activation;
@@ -23,11 +24,14 @@ use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::{NamedEntity, name_key};
 use crate::model::identity::NodeId;
+use crate::model::kind_specs::knowledge::FACT_CLUSTER;
 use crate::model::topic_names::TopicName;
 use crate::model::tree::NodeType;
 use crate::query::AccessKind;
 use crate::store::NodeRowId;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
+use crate::text::terminal_safe_json::json_text;
+use crate::text::tokens;
 use items::RecallItem;
 pub(crate) use request::RecallRequest;
 use seeds::RecallCandidates;
@@ -37,6 +41,16 @@ const FLOOR: f64 = 0.25;
 
 /// The least activation of what spreading reaches.
 const SPREAD_FLOOR: f64 = 0.05;
+
+/// Items of a kind that may take the places of what does not fit, at most.
+const SPARES_MAX: usize = 12;
+
+/// Tokens of an answer beside its items.
+const FRAME_TOKENS: u32 = 60;
+
+/// Types of nodes and kinds of concepts that `kinds` may name beside kinds of episodes.
+const OTHER_KINDS: &[&str] =
+    &["episode", "concept", "pattern", FACT_CLUSTER, "core", "learning", "task"];
 
 /// One question, on one state of the memory.
 struct RecallExecution<'a> {
@@ -64,7 +78,7 @@ impl Memory {
         if let Some(query) = &request.query {
             self.rescore(query, &mut items);
         }
-        let (answer, shown) = items::packed(items, request, n_pending);
+        let (answer, shown) = packing::packed(items, request, n_pending);
         let shown: Vec<_> = shown.into_iter().map(|it| (it, AccessKind::Read)).collect();
         self.warm(&shown);
         Ok(answer)
@@ -89,7 +103,7 @@ pub(crate) fn recall(
     now: UnixMillis,
 ) -> KnowledgeResult<(Value, Vec<NodeRowId>)> {
     let (items, n_pending) = find_items(reader, request, now)?;
-    Ok(items::packed(items, request, n_pending))
+    Ok(packing::packed(items, request, n_pending))
 }
 
 /// Returns what answers a question, best first, and the number of pending episodes.
@@ -98,6 +112,7 @@ fn find_items(
     request: &RecallRequest,
     now: UnixMillis,
 ) -> KnowledgeResult<(Vec<RecallItem>, u64)> {
+    check_kinds(reader, request)?;
     let topic = match &request.topic {
         Some(text) => Some(find_topic(reader, text)?.ok_or_else(|| unknown("topic", text))?),
         None => None,
@@ -114,6 +129,20 @@ fn find_items(
         None => recall.of_place()?,
     };
     Ok((recall.items(found)?, reader.pending_episodes(None)?))
+}
+
+/// Refuses kinds that neither are known nor belong to any node.
+fn check_kinds(reader: &Reader, request: &RecallRequest) -> KnowledgeResult<()> {
+    let known: Vec<&str> =
+        request.known_kinds.iter().map(String::as_str).chain(OTHER_KINDS.iter().copied()).collect();
+    for kind in request.kinds.iter().filter(|it| !known.contains(&it.as_str())) {
+        if reader.nodes_with(&[FieldFilter::text("kind", kind)])?.is_empty() {
+            let known = known.join(", ");
+            let what = format!("`kinds` has `{kind}`, which nothing here is; known are {known}");
+            return Err(MemoryError::invalid(what));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the error of something that is not there.
@@ -272,32 +301,54 @@ impl RecallExecution<'_> {
         seeds.sort_by(by_score);
         reached.sort_by(by_score);
         let n_places = self.request.k.div_ceil(3).min(reached.len());
-        seeds.truncate(self.request.k.saturating_sub(n_places).max(1).min(self.request.k));
+        let n_seeds = self.request.k.saturating_sub(n_places).max(1).min(self.request.k);
+        let mut spares = seeds.split_off(n_seeds.min(seeds.len()));
         let n_free = self.request.k.saturating_sub(seeds.len());
-        reached.truncate(n_free.min(self.request.k.div_ceil(3)));
+        let n_reached = n_free.min(self.request.k.div_ceil(3));
+        spares.extend(reached.split_off(n_reached.min(reached.len())));
         let mut items: Vec<RecallItem> = seeds.into_iter().chain(reached).collect();
         self.add_facts(&mut items, &fact_scores)?;
         let shown_facts: Vec<NodeRowId> =
             items.iter().flat_map(|it| it.facts.iter().map(|fact| fact.key)).collect();
         episodes.sort_by(by_score);
-        items.extend(self.without_stated(episodes, &shown_facts)?);
+        let (episodes, spare_episodes) = self.without_stated(episodes, &shown_facts)?;
+        items.extend(episodes);
+        if self.may_exceed_budget(&items) {
+            spares.sort_by(by_score);
+            spares.truncate(SPARES_MAX);
+            self.add_facts(&mut spares, &fact_scores)?;
+            spares.extend(spare_episodes);
+            spares.iter_mut().for_each(|it| it.is_spare = true);
+            items.extend(spares);
+        }
         items.sort_by(by_score);
         self.mark_replaced(&mut items)?;
         Ok(items)
     }
 
+    /// Returns whether items may need more than the budget.
+    fn may_exceed_budget(&self, items: &[RecallItem]) -> bool {
+        let text = |it: &RecallItem| json_text(&it.to_json(self.request, it.facts.len()));
+        // No token has less than a byte.
+        let texts: Vec<String> = items.iter().map(text).collect();
+        let n_bytes: usize = texts.iter().map(String::len).sum();
+        let room = self.request.budget.saturating_sub(FRAME_TOKENS);
+        (room as usize) < n_bytes && room < texts.iter().map(|it| tokens::count(it) + 1).sum()
+    }
+
     /// Returns the first episodes, as many as are asked for, but for those whose fact is shown, or
-    /// is closed and hidden.
+    /// is closed and hidden; and those that come next.
     fn without_stated(
         &self,
         mut episodes: Vec<RecallItem>,
         shown: &[NodeRowId],
-    ) -> KnowledgeResult<Vec<RecallItem>> {
+    ) -> KnowledgeResult<(Vec<RecallItem>, Vec<RecallItem>)> {
         let n_max = self.request.n_episodes;
         let mut kept = Vec::new();
         // More are looked at only in place of those that are left out.
         while kept.len() < n_max && !episodes.is_empty() {
-            let some: Vec<RecallItem> = episodes.drain(..n_max.min(episodes.len())).collect();
+            let n_read = (n_max + SPARES_MAX).min(episodes.len());
+            let some: Vec<RecallItem> = episodes.drain(..n_read).collect();
             let keys: Vec<NodeRowId> = some.iter().map(|it| it.row.key).collect();
             let stated = self.reader.stated_facts(&keys, spreading_activation::EDGES_MAX)?;
             for mut item in some {
@@ -311,8 +362,9 @@ impl RecallExecution<'_> {
                 }
             }
         }
-        kept.truncate(n_max);
-        Ok(kept)
+        let mut spares = kept.split_off(n_max.min(kept.len()));
+        spares.truncate(SPARES_MAX);
+        Ok((kept, spares))
     }
 }
 

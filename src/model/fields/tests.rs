@@ -17,6 +17,20 @@ fn equal_fields_are_equal_text() {
 }
 
 #[test]
+fn null_stays_within_metadata_alone() {
+    let given = json!({"a": null, "task_metadata": {"outcome": null}, "tags": ["b", null],
+        "metadata": {"scores": [1, null, 3], "b": {"z": null, "a": []}, "a": null}});
+    let kept = fields(given).unwrap();
+    assert_eq!(
+        kept.to_string(),
+        r#"{"metadata":{"a":null,"b":{"a":[],"z":null},"scores":[1,null,3]},"tags":["b"],"task_metadata":{}}"#
+    );
+    assert_eq!(CanonicalFields::parse(&kept.to_string()), Ok(kept));
+    let none = fields(json!({"a": 1, "metadata": null})).unwrap();
+    assert_eq!(none.to_string(), r#"{"a":1}"#);
+}
+
+#[test]
 fn a_text_in_another_order_is_not_canonical() {
     for text in [r#"{"b":1,"a":2}"#, r#"{"a": 1}"#, r#"{"a":1,"b":null}"#, r#"{"a":1,"a":2}"#] {
         assert_eq!(CanonicalFields::parse(text), Err(CanonicalFieldsError::NotCanonical), "{text}");

@@ -369,6 +369,9 @@ fn conflicts_of_pairs<'a>(
 ) -> Vec<(&'a RemindRecord, Vec<String>)> {
     let mut conflicts: Vec<(&'a RemindRecord, Vec<String>)> = Vec::new();
     let mut by_id: HashMap<&str, usize> = HashMap::new();
+    let mut records: Vec<&RemindRecord> = records.collect();
+    // The files of a folder come in any order.
+    records.sort_by_key(|it| further_pair(it).map(|(_, nth)| nth));
     for record in records {
         let facts = [record.text("fact_a_id"), record.text("fact_b_id")];
         let mut between: Vec<String> = facts.into_iter().flatten().map(str::to_owned).collect();
@@ -378,7 +381,7 @@ fn conflicts_of_pairs<'a>(
             }
         }
         let id = record.text("id").unwrap_or_default();
-        let first = id.rsplit_once('/').and_then(|(first, _)| by_id.get(first));
+        let first = further_pair(record).and_then(|(first, _)| by_id.get(first));
         match first.map(|nth| &mut conflicts[*nth]) {
             Some((first, ids)) if first.get("status") == record.get("status") => {
                 between.retain(|it| !ids.contains(it));
@@ -391,4 +394,10 @@ fn conflicts_of_pairs<'a>(
         }
     }
     conflicts
+}
+
+/// Returns the `ID` and the `N` of a record whose id is `ID/N`.
+fn further_pair(record: &RemindRecord) -> Option<(&str, usize)> {
+    let (first, nth) = record.text("id")?.rsplit_once('/')?;
+    Some((first, nth.parse().ok()?))
 }

@@ -462,13 +462,12 @@ fn set_labels(fields: &mut Map<String, Value>, labels: Map<String, Value>) {
     }
 }
 
-/// Returns the metadata of an episode with its summary, without lists that are empty.
+/// Returns the metadata of an episode with its summary.
 fn metadata_of_episode(record: &RemindRecord) -> Value {
     let mut metadata = match record.get("metadata") {
         Some(Value::Object(it)) => it.clone(),
         _ => Map::new(),
     };
-    metadata.retain(|_, it| it.as_array().is_none_or(|it| !it.is_empty()));
     if let Some(summary) = record.text("summary") {
         metadata.insert("summary".to_owned(), summary.into());
     }

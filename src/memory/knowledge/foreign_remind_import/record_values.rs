@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use crate::maintenance::transfer::RemindRecord;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::NamedEntity;
+use crate::model::fields;
 use crate::model::kind_specs::knowledge::ENTITY_KINDS;
 
 /// Reads the members of a record.
@@ -81,6 +82,26 @@ pub(super) fn by<'a>(
         }
     }
     by
+}
+
+/// Returns whether a node has a field as a record has it; a flag that is not set is none.
+pub(super) fn is_same_field(name: &str, here: Option<&Value>, there: Option<&Value>) -> bool {
+    let set = |it: Option<&Value>| it.filter(|it| **it != Value::Bool(false)).cloned();
+    match there {
+        Some(Value::Object(there)) if name == "metadata" => is_same_metadata(here, there),
+        _ => set(here) == set(there),
+    }
+}
+
+/// Returns whether metadata are here as a record has them, or as earlier versions kept them, without
+/// empty lists and `null`.
+fn is_same_metadata(here: Option<&Value>, there: &Map<String, Value>) -> bool {
+    let mut kept = there.clone();
+    kept.retain(|_, it| it.as_array().is_none_or(|it| !it.is_empty()));
+    let kept = fields::without_nulls(kept.into());
+    let none = Value::Object(Map::new());
+    let here = here.unwrap_or(&none);
+    here.as_object() == Some(there) || *here == kept
 }
 
 /// Labels by the id of their owner: lists of values by key.

@@ -1,29 +1,23 @@
-//! Items of an answer: their facts, their JSON, and as many of them as the budget allows.
+//! Items of an answer: their facts, their order and their JSON.
 
 use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 
-use super::{RecallExecution, RecallRequest, nothing};
+use super::{RecallExecution, RecallRequest};
 use crate::memory::knowledge::arguments::KnowledgeResult;
-use crate::memory::knowledge::remember::add_pending;
 use crate::model::clock::UnixMillis;
 use crate::model::tree::NodeType;
 use crate::query::{descending, replacements_first};
 use crate::store::NodeRowId;
 use crate::store::reader::KnowledgeRow;
 use crate::text;
-use crate::text::terminal_safe_json::json_text;
-use crate::text::tokens;
 
 /// Facts of all clusters that are read, at most.
 const FACTS_READ_MAX: usize = 2_000;
 
 /// Facts that one cluster shows, at most.
 const FACTS_SHOWN_MAX: usize = 12;
-
-/// Tokens between two items of a list.
-const SEPARATOR_TOKENS: u32 = 1;
 
 /// The parts of a score.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -69,6 +63,8 @@ pub(super) struct RecallItem {
     pub(super) states_deleted: bool,
     /// Nodes that took its place, or state what took the place of what it states.
     replaced_by: Vec<NodeRowId>,
+    /// Whether it is shown only in the place of one that does not fit.
+    pub(super) is_spare: bool,
 }
 
 /// A fact of an answer.
@@ -105,6 +101,7 @@ impl RecallItem {
             superseded_by,
             states_deleted: false,
             replaced_by,
+            is_spare: false,
         }
     }
 
@@ -114,7 +111,8 @@ impl RecallItem {
         nodes.any(|it| old.replaced_by.contains(&it))
     }
 
-    fn to_json(&self, request: &RecallRequest) -> Value {
+    /// Returns its JSON with its first facts.
+    pub(super) fn to_json(&self, request: &RecallRequest, n_facts: usize) -> Value {
         let row = &self.row;
         let kind = row.text("kind").unwrap_or(row.node_type.as_str());
         let text = match &self.superseded_by {
@@ -138,11 +136,13 @@ impl RecallItem {
         if let Some(at) = row.time("at") {
             shown["at"] = at.to_second().into();
         }
-        if !self.facts.is_empty() {
-            shown["facts"] = self.facts.iter().map(|it| it.shown.clone()).collect();
+        let facts = self.facts.iter().take(n_facts);
+        let n_more_facts = self.n_more_facts + self.facts.len().saturating_sub(n_facts);
+        if 0 < facts.len() {
+            shown["facts"] = facts.map(|it| it.shown.clone()).collect();
         }
-        if 0 < self.n_more_facts {
-            shown["more_facts"] = self.n_more_facts.into();
+        if 0 < n_more_facts {
+            shown["more_facts"] = n_more_facts.into();
         }
         if let Some(id) = &self.superseded_by {
             shown["superseded_by"] = id.as_str().into();
@@ -159,7 +159,7 @@ impl RecallItem {
 }
 
 /// Puts what took the place of an item before it.
-fn put_replacements_first(items: Vec<RecallItem>) -> Vec<RecallItem> {
+pub(super) fn put_replacements_first(items: Vec<RecallItem>) -> Vec<RecallItem> {
     let mut pairs = BTreeSet::new();
     for (old, item) in items.iter().enumerate().filter(|it| !it.1.replaced_by.is_empty()) {
         pairs.extend((0..items.len()).filter(|by| items[*by].replaces(item)).map(|by| (old, by)));
@@ -174,7 +174,7 @@ fn put_replacements_first(items: Vec<RecallItem>) -> Vec<RecallItem> {
     placed.collect()
 }
 
-fn rounded(number: f64) -> f64 {
+pub(super) fn rounded(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }
 
@@ -279,45 +279,5 @@ impl RecallExecution<'_> {
             item.facts = facts.into_iter().take(FACTS_SHOWN_MAX).map(|it| it.1).collect();
         }
         Ok(())
-    }
-}
-
-/// Returns the answer with as many whole items as the budget allows, and the nodes that it shows.
-pub(super) fn packed(
-    items: Vec<RecallItem>,
-    request: &RecallRequest,
-    n_pending: u64,
-) -> (Value, Vec<NodeRowId>) {
-    let items = put_replacements_first(items);
-    let answer = |shown: Vec<Value>, n_left_out: usize| {
-        let mut answer = json!({"items": shown});
-        if items.is_empty() {
-            answer["note"] = nothing();
-        }
-        add_pending(&mut answer, n_pending);
-        answer["left_out"] = n_left_out.into();
-        answer
-    };
-    let frame = tokens::count(&json_text(&answer(Vec::new(), items.len())));
-    let mut room = request.budget.saturating_sub(frame);
-    let (mut shown, mut keys) = (Vec::new(), Vec::new());
-    for item in &items {
-        let json = item.to_json(request);
-        let n_tokens = tokens::count(&json_text(&json)) + SEPARATOR_TOKENS;
-        if room < n_tokens {
-            continue;
-        }
-        room -= n_tokens;
-        let nodes = std::iter::once(item.row.key).chain(item.facts.iter().map(|it| it.key));
-        shown.push((json, nodes.collect::<Vec<NodeRowId>>()));
-    }
-    loop {
-        let n_left_out = items.len() - shown.len();
-        let all = answer(shown.iter().map(|it| it.0.clone()).collect(), n_left_out);
-        if shown.is_empty() || tokens::fits(&json_text(&all), request.budget) {
-            keys.extend(shown.into_iter().flat_map(|it| it.1));
-            return (all, keys);
-        }
-        shown.pop();
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct RecallRequest {
     /// Tokens of the answer, at most.
     pub(super) budget: u32,
     pub(super) kinds: Vec<String>,
+    /// Kinds of episodes that settings know.
+    pub(super) known_kinds: Vec<String>,
     pub(super) as_of: Option<UnixMillis>,
     pub(super) include: IncludedStates,
     /// Whether the parts of each score are shown.
@@ -78,6 +80,7 @@ impl RecallRequest {
             n_episodes: number("episodes", 0, 100, 5)? as usize,
             budget: number("budget", 100, 100_000, 2_000)? as u32,
             kinds: given.texts("kinds", 20, 50)?.unwrap_or_default(),
+            known_kinds: kinds_of(&KnowledgeSettings::default()),
             as_of: given.time("as_of", UnixMillis::parse_rfc3339_end)?,
             include: IncludedStates {
                 superseded: has(INCLUDED[0]),
@@ -93,11 +96,16 @@ impl RecallRequest {
     /// Returns the request as settings weigh it.
     #[must_use]
     pub(crate) fn weighed_by(self, settings: &KnowledgeSettings) -> RecallRequest {
-        RecallRequest { keyword_weight: settings.keyword_weight(), ..self }
+        let known_kinds = kinds_of(settings);
+        RecallRequest { keyword_weight: settings.keyword_weight(), known_kinds, ..self }
     }
 
     /// Returns the relevance of a node from that of its rare words and the share of words it has.
     pub(super) fn fused(&self, sim: f64, share: f64) -> f64 {
         (1.0 - self.keyword_weight) * sim + self.keyword_weight * share
     }
+}
+
+fn kinds_of(settings: &KnowledgeSettings) -> Vec<String> {
+    settings.kinds().into_iter().map(str::to_owned).collect()
 }

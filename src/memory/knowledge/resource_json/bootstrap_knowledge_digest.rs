@@ -13,6 +13,8 @@ use crate::memory::knowledge::worksheets::Worksheet;
 use crate::model::tree::NodeType;
 use crate::store::NodeRowId;
 use crate::store::reader::{KnowledgeRow, Reader};
+use crate::text::terminal_safe_json::json_text;
+use crate::text::tokens;
 
 /// Tokens of the document where nobody says how many.
 pub(crate) const BOOTSTRAP_DEFAULT: u32 = 1_000;
@@ -87,8 +89,18 @@ pub(crate) fn bootstrap_document(reader: &Reader, budget: u32) -> KnowledgeResul
         }
     }
     let mut document = sheet.finish();
-    document["left_out"] = (n_concepts - n_shown).into();
-    Ok(document)
+    loop {
+        document["left_out"] = (n_concepts - n_shown).into();
+        // Texts beside each other may have more tokens than each alone.
+        if tokens::fits(&json_text(&document), budget) {
+            return Ok(document);
+        }
+        if document["concepts"].as_array_mut().and_then(Vec::pop).is_some() {
+            n_shown -= 1;
+        } else if document["conflicts"].as_array_mut().and_then(Vec::pop).is_none() {
+            return Ok(document);
+        }
+    }
 }
 
 /// Returns how many edges lead to each concept from an episode that supports it.

@@ -299,6 +299,13 @@ fn kinds_narrow_the_answer() {
     assert_eq!(titles(json!(["core"])), ["Always cap retries."]);
     assert_eq!(titles(json!(["pattern"])), [""; 0]);
     assert_eq!(titles(json!([])).len(), 3);
+    let error = case.try_recall(json!({"query": "retries", "kinds": ["decison"]})).unwrap_err();
+    let why = "`kinds` has `decison`, which nothing here is; known are observation, decision, ";
+    assert!(error.message.starts_with(why), "{}", error.message);
+    case.apply(
+        json!([{"op": "concept", "kind": "rule", "title": "Cap", "summary": "Cap retries."}]),
+    );
+    assert_eq!(titles(json!(["rule"])), ["Cap"], "concepts have any kind");
 }
 
 #[test]

@@ -221,6 +221,7 @@ fn new_values(
         let kept = node.fields.get("metadata").and_then(Value::as_object);
         let mut all = kept.cloned().unwrap_or_default();
         all.extend(metadata.clone());
+        all.retain(|key, it| !it.is_null() || !metadata.contains_key(key));
         fields.insert("metadata".to_owned(), all.into());
     }
     if let Some(confidence) = given.share("confidence")? {
