@@ -64,6 +64,12 @@ pub(crate) fn normal_name(name: &str) -> String {
     composed(&fold_spaces(name).to_lowercase()).into_owned()
 }
 
+/// Returns the form in which statements are compared: verbatim but for white space and for how
+/// accents are encoded.
+pub(crate) fn normal_statement(text: &str) -> String {
+    composed(&fold_spaces(text)).into_owned()
+}
+
 /// Returns a text with its letters composed with their accents (NFC).
 fn composed(text: &str) -> Cow<'_, str> {
     match text.is_ascii() {

@@ -3,7 +3,7 @@
 use super::node_writes::StoredKnowledgeNode;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
-use crate::model::entity_extraction::normal_name;
+use crate::model::entity_extraction::normal_statement;
 use crate::store::Batch;
 
 /// Returns whether a fact is neither hidden nor over.
@@ -11,8 +11,9 @@ pub(super) fn is_current_fact(fact: &StoredKnowledgeNode, now: UnixMillis) -> bo
     !fact.is_hidden() && !fact.validity().is_over(now)
 }
 
+/// Returns whether two texts are one statement; letter case tells statements apart.
 pub(super) fn is_equal_text(a: &str, b: &str) -> bool {
-    normal_name(a) == normal_name(b)
+    normal_statement(a) == normal_statement(b)
 }
 
 /// Returns whether two facts of one subject and attribute cannot both hold.
@@ -31,11 +32,20 @@ pub(super) fn current_facts_of(
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
     let mut facts = Vec::new();
     for fact in StoredKnowledgeNode::all(batch.living_facts_of(&keys)?)? {
-        if is_current_fact(&fact, now) && !is_below_hidden(batch, &fact)? {
+        if is_standing_fact(batch, &fact, now)? {
             facts.push(fact);
         }
     }
     Ok(facts)
+}
+
+/// Returns whether a fact is current and its cluster is there.
+pub(super) fn is_standing_fact(
+    batch: &Batch<'_>,
+    fact: &StoredKnowledgeNode,
+    now: UnixMillis,
+) -> Result<bool, MemoryError> {
+    Ok(is_current_fact(fact, now) && !is_below_hidden(batch, fact)?)
 }
 
 /// Returns whether the cluster of a fact is deleted or replaced: the fact is gone with it.

@@ -16,7 +16,7 @@ use super::node_writes::{
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::differing_statement_values::StatementFeatures;
-use crate::model::entity_extraction::name_key;
+use crate::model::entity_extraction::{name_key, normal_name};
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::knowledge::{FACT_CLUSTER, LINKS_MAX};
 use crate::model::tree::NodeType;
@@ -70,13 +70,15 @@ pub(super) fn state_fact(
     }
     let mut held = new.held;
     let keys = new.attribute.map_or(Vec::new(), |it| subject.keys(it));
+    // One that supersedes takes the place of what has ended after its own beginning, too.
+    let since = held.from.filter(|_| new.supersedes).map_or(now, |it| it.min(now));
     let mut there = match new.attribute {
         Some(attribute) => {
-            let mut there = subject.current_facts(batch, (attribute, Vec::new()), now)?;
+            let mut there = subject.current_facts(batch, (attribute, Vec::new()), since)?;
             subject.add_keys(batch, &mut there, now)?;
             there
         }
-        None => near_facts(batch, new.text, (&subject, &clusters), now)?,
+        None => near_facts(batch, new, (&subject, &clusters), since)?,
     };
     if let Some(known) = new.known
         && there.iter().all(|it| it.id() != known.id())
@@ -84,7 +86,9 @@ pub(super) fn state_fact(
         there.push(known.clone());
     }
     let is_it = |it: &StoredKnowledgeNode| {
-        is_equal_text(&it.record.content, new.text) && held.overlaps(it.validity())
+        is_current_fact(it, now)
+            && is_equal_text(&it.record.content, new.text)
+            && held.overlaps(it.validity())
     };
     if let Some(at) = there.iter().position(is_it) {
         let fact = there.swap_remove(at);
@@ -102,14 +106,16 @@ pub(super) fn state_fact(
     settle_rivals(batch, new, fact, (rivals, collisions), now)
 }
 
-/// Returns the current facts of a subject that say the same as a text, or that it may contradict,
-/// newest first.
+/// Returns the facts of a subject that are not over by a time and say the same as a new one, or
+/// that it may contradict, newest first; for one that supersedes also those that it corrects in
+/// letter case alone.
 fn near_facts(
     batch: &Batch<'_>,
-    text: &str,
+    new: &NewFact<'_>,
     (subject, clusters): (&FactSubject, &[StoredKnowledgeNode]),
-    now: UnixMillis,
+    since: UnixMillis,
 ) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
+    let text = new.text;
     let shared = subject.find_shared_clusters(batch)?;
     let below: Vec<NodeRowId> = clusters.iter().chain(&shared).map(|it| it.record.key).collect();
     let mut near = batch.living_facts_below(&below, COMPARED_MAX)?;
@@ -124,9 +130,10 @@ fn near_facts(
     let is_near = |it: &StoredKnowledgeNode| {
         is_equal_text(&it.record.content, text)
             || words.may_contradict(&StatementFeatures::of(&it.record.content))
+            || new.supersedes && normal_name(&it.record.content) == normal_name(text)
     };
     let mut near = StoredKnowledgeNode::all(near)?;
-    near.retain(|it| is_current_fact(it, now) && is_near(it));
+    near.retain(|it| is_current_fact(it, since) && is_near(it));
     subject.retain_own(batch, &mut near)?;
     Ok(near)
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::conflict_update_after_write::{end_lapsed, settle_statements};
-use super::contradicting_facts::{is_current_fact, is_equal_text};
+use super::contradicting_facts::{is_equal_text, is_standing_fact};
 use super::entity_resolution::{
     entity_given, known_topic, mentioned, shown_entity, topic_field, topic_named,
 };
@@ -341,8 +341,8 @@ fn episode_fields(new: &NewEpisode, now: UnixMillis) -> Map<String, Value> {
 }
 
 /// Returns the episode that says the same already, and the fact that it states. One whose fact is
-/// closed or forgotten does not count, since what it said may hold again, nor one whose fact says
-/// something else by now or holds at another time.
+/// closed or forgotten, or gone with its cluster, does not count, since what it said may hold
+/// again, nor one whose fact says something else by now or holds at another time.
 fn equal_episode(
     batch: &Batch<'_>,
     new: &NewEpisode,
@@ -373,7 +373,7 @@ fn equal_episode(
             continue;
         }
         if let Some(fact) = &fact
-            && !(is_current_fact(fact, now)
+            && !(is_standing_fact(batch, fact, now)?
                 && held.overlaps(fact.validity())
                 && has_terms(batch, fact, &new.fact)?
                 && is_equal_text(&fact.record.content, &new.content))

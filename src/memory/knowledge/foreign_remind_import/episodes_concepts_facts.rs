@@ -74,7 +74,8 @@ impl KnowledgeImporter<'_, '_, '_> {
         let (list, node_type) = ("concepts", NodeType::Concept);
         let is_cluster = record.text("concept_type") == Some(FACT_CLUSTER);
         let says_same = |it: &StoredKnowledgeNode| {
-            is_equal_text(it.title(), title) || is_cluster && it.text("kind") == Some(FACT_CLUSTER)
+            normal_name(it.title()) == normal_name(title)
+                || is_cluster && it.text("kind") == Some(FACT_CLUSTER)
         };
         let summary = record.text("summary");
         if self.is_there((list, node_type), record, summary, &fields, says_same)? {
@@ -109,7 +110,7 @@ impl KnowledgeImporter<'_, '_, '_> {
             return Ok(());
         };
         let title = record.text("title").unwrap_or("Untitled");
-        let says_same = |it: &StoredKnowledgeNode| is_equal_text(it.title(), title);
+        let says_same = |it: &StoredKnowledgeNode| normal_name(it.title()) == normal_name(title);
         if let Some(here) = self.earlier(record, node_type, says_same)? {
             self.claimed.insert(here.id());
             if !here.has("merged_into") {
