@@ -13,6 +13,7 @@ use super::arguments::{ArgumentObject, KnowledgeResult, canonical_text};
 use super::changeset_application_state::ChangesetContext;
 use super::changeset_operations::{self, OperationOutcome};
 use super::conflict_update_after_write::settle_statements;
+use super::equal_fact_merge::merge_equal_facts;
 use super::node_writes::find_node;
 use super::remember::{add_pending, keep_receipt, receipt_of};
 use super::remember_request::REQUEST_KEY_CHARS_MAX;
@@ -174,6 +175,7 @@ impl Memory {
             .map(|it| scrubbed(it, &|text| redactor.scrub(text).text.into_owned()))
             .collect();
         let outcomes = changeset.run(batch, &mut scrubbed)?;
+        merge_equal_facts(batch, now)?;
         settle_statements(batch, &[], now)?;
         let message = match key {
             Some(key) => format!("apply:{}", self.workspace().redactor.scrub(key).text),

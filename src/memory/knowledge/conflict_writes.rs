@@ -131,7 +131,7 @@ fn is_about(
 
 /// Returns whether two nodes are no facts, or facts about one subject and attribute. One without an
 /// attribute has the terms of every fact of its subject.
-fn have_same_terms(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) -> bool {
+pub(super) fn have_same_terms(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) -> bool {
     if ![a, b].iter().all(|it| it.is_a(NodeType::Fact)) {
         return true;
     }

@@ -21,7 +21,7 @@ use crate::model::tree::NodeType;
 use crate::store::{Batch, FileNames, NodeRecord};
 
 /// Names of a subject by which its facts are found, at most.
-const NAMES_MAX: usize = 20;
+pub(super) const NAMES_MAX: usize = 20;
 
 /// A thing that facts are about.
 #[derive(Clone, Debug, Default)]

@@ -21,6 +21,7 @@ mod conflicts_of_many;
 mod consolidating;
 mod deleted_marks;
 mod disputing;
+mod equal_statements;
 mod guarantees;
 mod ingesting;
 mod kept_as_given;

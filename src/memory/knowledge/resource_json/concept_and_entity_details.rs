@@ -29,7 +29,7 @@ pub(crate) fn concept_document(reader: &Reader, id: &str) -> KnowledgeResult<Val
         facts.iter().filter(|it| it.has("contested")).map(|it| it.key).collect();
     let contested = reader.contested_among(&marked, last_written(reader)?)?;
     let line = |it: &KnowledgeRow| fact_line(it, contested.contains(&it.key));
-    let facts: Vec<Value> = facts.iter().map(line).collect();
+    let facts: Vec<Value> = facts.iter().filter(|it| !it.has("merged_into")).map(line).collect();
     document.insert("facts".to_owned(), facts.into());
     let (to, from) = ends(reader, &[concept.key])?;
     let (mut sources, mut evidence, mut links_in) = (Vec::new(), Vec::new(), Vec::new());

@@ -230,7 +230,7 @@ fn a_conflict_ends_when_an_edit_has_both_say_the_same() {
     let [first, second, conflict] = case.disputed_ports();
     let text = "The gateway listens on port 1.";
     case.apply(json!([{"op": "update", "id": second, "content": text}]));
-    case.check_settled(&conflict, None, &[&first, &second]);
+    case.check_settled(&conflict, Some(&first), &[&first, &second]);
 }
 
 #[test]

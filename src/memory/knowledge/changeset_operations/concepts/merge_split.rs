@@ -17,6 +17,7 @@ use crate::memory::knowledge::changeset_application_state::ChangesetContext;
 use crate::memory::knowledge::changeset_operations::edges::NOTE_CHARS_MAX;
 use crate::memory::knowledge::changeset_operations::processed_and_pinned::ID_CHARS_MAX;
 use crate::memory::knowledge::conflict_writes::is_open;
+use crate::memory::knowledge::edge_redirection::redirect_edges;
 use crate::memory::knowledge::entity_resolution::with_names;
 use crate::memory::knowledge::fact_subject::{FactSubject, add_key, subject_of_cluster};
 use crate::memory::knowledge::node_writes::{
@@ -76,7 +77,7 @@ pub(in crate::memory::knowledge::changeset_operations) fn merge_one(
     let now = changeset.now;
     let gone = || crate::memory::typed::MemoryError::invalid("`into` is gone");
     // The edges of the target are among those that change.
-    redirect(changeset, batch, from.id(), into)?;
+    redirect_edges(batch, from.id(), into, now)?;
     let mut target = StoredKnowledgeNode::of(batch.find(into)?.ok_or_else(gone)?)?;
     let subject = subject_of_cluster(batch, &target)?;
     for mut child in StoredKnowledgeNode::all(batch.children_of(from.record.key)?)? {
@@ -138,39 +139,6 @@ fn merge_clusters(
     }
     let into = clusters.remove(own).id();
     clusters.into_iter().try_for_each(|it| merge_one(changeset, batch, it, (into, None)))
-}
-
-/// Points the edges that lead to a node at another one.
-fn redirect(
-    changeset: &ChangesetContext<'_>,
-    batch: &mut Batch<'_>,
-    from: NodeId,
-    to: NodeId,
-) -> KnowledgeResult<()> {
-    for mut source in StoredKnowledgeNode::all(batch.with_any_edge_to(from)?)? {
-        if source.id() == to {
-            // It would lead to itself.
-            let drop_own = |fields: &mut Map<String, Value>| {
-                if let Some(Value::Array(links)) = fields.get_mut("links") {
-                    links.retain(|it| it["to"] != from.to_string());
-                }
-            };
-            set_fields(batch, &mut source, drop_own, changeset.now)?;
-            continue;
-        }
-        let turn = |fields: &mut Map<String, Value>| {
-            let links = fields.get("links").and_then(Value::as_array).cloned().unwrap_or_default();
-            fields.shift_remove("links");
-            for mut link in links {
-                if link["to"] == from.to_string() {
-                    link["to"] = to.to_string().into();
-                }
-                add_edge(fields, link);
-            }
-        };
-        set_fields(batch, &mut source, turn, changeset.now)?;
-    }
-    Ok(())
 }
 
 /// A concept that another one becomes.

@@ -1,0 +1,111 @@
+//! Equal facts of a changeset: those that say the same of one subject become one.
+//!
+//! A merge, a restoration and an edit bring them together. The eldest stays, for the time of all,
+//! and takes over what they mention, the episodes that state them and their conflicts.
+
+use serde_json::{Map, Value, json};
+
+use super::conflict_writes::have_same_terms;
+use super::contradicting_facts::is_standing_fact;
+use super::edge_redirection::redirect_edges;
+use super::fact_subject::{FactSubjectCache, NAMES_MAX};
+use super::node_writes::{StoredKnowledgeNode, add_edge, edge, find_node, set_fields};
+use crate::memory::typed::MemoryError;
+use crate::model::clock::UnixMillis;
+use crate::model::entity_extraction::normal_name;
+use crate::model::kind_specs::knowledge::LINKS_MAX;
+use crate::model::tree::NodeType;
+use crate::store::Batch;
+
+/// Makes each fact that this write changed, and those that say the same by now, one.
+pub(super) fn merge_equal_facts(batch: &mut Batch<'_>, now: UnixMillis) -> Result<(), MemoryError> {
+    let mut subjects = FactSubjectCache::default();
+    for changed in batch.facts_changed_by_this_write()? {
+        let mut equal = batch.typed_with_text(NodeType::Fact, &changed.content)?;
+        if equal.len() < 2 {
+            continue;
+        }
+        // One before it may have taken it in.
+        let Some(fact) = find_node(batch, &changed.id.to_string())? else { continue };
+        if !is_standing_fact(batch, &fact, now)? {
+            continue;
+        }
+        equal.retain(|it| it.id != changed.id);
+        let mut others = StoredKnowledgeNode::all(equal)?;
+        let subject = subjects.of(batch, &fact)?;
+        subject.retain_own(batch, &mut others)?;
+        let mut group = Vec::new();
+        for other in others {
+            let has_subject = fact.has("attribute") || subject.is_of(batch, &other)?;
+            if has_subject && is_one(&fact, &other) && is_standing_fact(batch, &other, now)? {
+                group.push(other);
+            }
+        }
+        group.push(fact);
+        group.sort_by_key(|it| it.record.key);
+        let mut group = group.into_iter();
+        let Some(mut eldest) = group.next() else { continue };
+        for younger in group {
+            take_in(batch, &mut eldest, younger, now)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether two equal texts are one statement: of one attribute, for a common time.
+fn is_one(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) -> bool {
+    let attribute = |it: &StoredKnowledgeNode| it.text("attribute").map(normal_name);
+    attribute(a) == attribute(b) && have_same_terms(a, b) && a.validity().overlaps(b.validity())
+}
+
+/// Gives a fact everything of another one, which leads to it from then on. Both stay where their
+/// edges do not fit in one.
+fn take_in(
+    batch: &mut Batch<'_>,
+    eldest: &mut StoredKnowledgeNode,
+    mut younger: StoredKnowledgeNode,
+    now: UnixMillis,
+) -> Result<(), MemoryError> {
+    let (id, into) = (younger.id(), eldest.id());
+    let n_links = |it: &StoredKnowledgeNode| {
+        it.fields.get("links").and_then(Value::as_array).map_or(0, Vec::len)
+    };
+    if LINKS_MAX <= n_links(eldest) + n_links(&younger) {
+        return Ok(());
+    }
+    redirect_edges(batch, id, into, now)?;
+    // The edges of both are among those that change.
+    for fact in [&mut *eldest, &mut younger] {
+        if let Some(now) = find_node(batch, &fact.id().to_string())? {
+            *fact = now;
+        }
+    }
+    let (a, b) = (eldest.validity(), younger.validity());
+    let from = a.from.into_iter().chain(b.from).min();
+    let to = a.to.zip(b.to).map(|(a, b)| a.max(b));
+    let list = |name: &str| younger.fields.get(name).and_then(Value::as_array).cloned();
+    let (links, names) = (list("links").unwrap_or_default(), list("names").unwrap_or_default());
+    let take = |it: &mut Map<String, Value>| {
+        it.insert("valid_from".to_owned(), from.map(|it| it.0).into());
+        it.insert("valid_to".to_owned(), to.map(|it| it.0).into());
+        for name in ["contested", "asserted_by", "source_ref"] {
+            if let Some(value) = younger.fields.get(name) {
+                it.entry(name).or_insert_with(|| value.clone());
+            }
+        }
+        links.into_iter().filter(|it| it["to"] != into.to_string()).for_each(|to| add_edge(it, to));
+        add_edge(it, edge("derived_from", id, 1.0, None));
+        if let Value::Array(known) = it.entry("names").or_insert_with(|| json!([])) {
+            let new: Vec<Value> = names.into_iter().filter(|it| !known.contains(it)).collect();
+            let room = NAMES_MAX.saturating_sub(known.len());
+            known.extend(new.into_iter().take(room));
+        }
+    };
+    set_fields(batch, eldest, take, now)?;
+    let hide = |it: &mut Map<String, Value>| {
+        it.insert("merged_into".to_owned(), into.to_string().into());
+        it.shift_remove("links");
+        it.shift_remove("contested");
+    };
+    set_fields(batch, &mut younger, hide, now).map(drop)
+}

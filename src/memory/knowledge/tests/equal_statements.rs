@@ -1,0 +1,236 @@
+//! Tests of what is one statement and what is another: letter case, hidden clusters, equal texts
+//! that come together, and times that one replaces.
+
+use super::*;
+
+const FIRST: &str = "The gateway listens on port 1.";
+const SECOND: &str = "The gateway listens on port 2.";
+
+impl Case {
+    fn says(&self, text: &str, subject: &str, more: Value) -> Value {
+        let mut args = json!({
+            "content": text, "kind": "fact", "subject": subject, "attribute": "port",
+        });
+        args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        self.remember(args)["results"][0].clone()
+    }
+
+    /// Has a concept replace the cluster of the gateway's facts.
+    fn replace_cluster(&self, text: &str) {
+        let cluster = self.cluster_of(text);
+        self.apply(json!([
+            {"op": "concept", "title": "Summary", "summary": "It listens.", "as": "c"},
+            {"op": "supersede", "old": cluster, "new": "$c"},
+        ]));
+    }
+
+    fn current(&self, query: &str) -> Vec<String> {
+        self.facts_told(json!({"query": query}))
+    }
+
+    #[track_caller]
+    fn check_healthy(&self) {
+        crate::maintenance::doctor::assert_healthy(&self.folder.path().join("memory.db"));
+    }
+}
+
+#[test]
+fn a_fact_that_is_gone_with_its_cluster_is_stated_when_it_is_said_again() {
+    let case = Case::new();
+    let hidden = case.port(FIRST, json!({}));
+    case.replace_cluster(FIRST);
+    let second = case.port(SECOND, json!({}));
+    let again = case.port(FIRST, json!({}));
+    assert_eq!(again["created"], true);
+    assert_ne!(again["fact"], hidden["fact"]);
+    assert_eq!(again["collisions"][0]["id"], second["fact"]);
+    assert_eq!(case.field(again["fact"].as_str().unwrap(), "contested"), true);
+}
+
+#[test]
+fn a_fact_that_is_gone_with_its_cluster_replaces_nothing() {
+    for by_operation in [false, true] {
+        let case = Case::new();
+        case.port(FIRST, json!({}));
+        case.replace_cluster(FIRST);
+        case.port(SECOND, json!({}));
+        match by_operation {
+            false => drop(case.port(FIRST, json!({"supersede": true}))),
+            true => drop(case.apply(json!([{
+                "op": "fact", "text": FIRST, "subject": "gateway", "attribute": "port",
+                "supersede": true,
+            }]))),
+        }
+        assert_eq!(case.current("gateway port"), [format!("current {FIRST}")]);
+    }
+}
+
+#[test]
+fn a_value_gives_way_for_the_time_of_the_one_that_supersedes_it_though_it_has_ended() {
+    let case = Case::new();
+    let before = json!({"valid_from": "2020-01-01", "valid_to": "2022-01-01"});
+    case.port(FIRST, before);
+    case.port(SECOND, json!({"valid_from": "2021-01-01", "supersede": true}));
+    let as_of = |day: &str| case.facts_told(json!({"query": "gateway port", "as_of": day}));
+    assert_eq!(as_of("2020-06-01"), [format!("current {FIRST}")]);
+    assert_eq!(as_of("2021-06-01"), [format!("current {SECOND}")]);
+    assert_eq!(as_of("2022-06-01"), [format!("current {SECOND}")]);
+}
+
+#[test]
+fn an_ended_value_without_an_attribute_gives_way_as_well() {
+    let case = Case::new();
+    let says = |text: &str, more: Value| {
+        let mut args = json!({"content": text, "kind": "fact", "subject": "cache"});
+        args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        case.remember(args);
+    };
+    let before = json!({"valid_from": "2020-01-01", "valid_to": "2022-01-01"});
+    says("The cache timeout is 30 s.", before);
+    says("The cache timeout is 45 s.", json!({"valid_from": "2021-01-01", "supersede": true}));
+    let told = case.facts_told(json!({"query": "cache timeout", "as_of": "2021-06-01"}));
+    assert_eq!(told, ["current The cache timeout is 45 s."]);
+}
+
+#[test]
+fn what_supersedes_from_an_unknown_time_leaves_what_has_ended() {
+    let case = Case::new();
+    let known = case.port(FIRST, json!({"valid_from": "2020-01-01", "valid_to": "2022-01-01"}));
+    case.port(SECOND, json!({"valid_to": "2023-01-01", "supersede": true}));
+    assert_eq!(case.field(known["fact"].as_str().unwrap(), "superseded_by"), Value::Null);
+}
+
+#[test]
+fn values_that_differ_in_letter_case_are_contested() {
+    let case = Case::new();
+    let first = case.says("The unit is Mb", "link", json!({}));
+    let second = case.says("The unit is MB", "link", json!({}));
+    assert_ne!(first["fact"], second["fact"]);
+    assert_eq!(second["collisions"][0]["text"], "The unit is Mb");
+    let again = case.says("The  unit is MB ", "link", json!({}));
+    assert_eq!(again["fact"], second["fact"], "white space tells nothing apart");
+}
+
+#[test]
+fn a_correction_of_letter_case_supersedes() {
+    for attribute in [Some("variable"), None] {
+        let case = Case::new();
+        for (text, supersede) in [("It is Db_Pass", false), ("It is DB_PASS", true)] {
+            let mut args = json!({
+                "content": text, "kind": "fact", "subject": "db", "supersede": supersede,
+            });
+            if let Some(attribute) = attribute {
+                args["attribute"] = attribute.into();
+            }
+            case.remember(args);
+        }
+        assert_eq!(case.current("facts about db"), ["current It is DB_PASS"]);
+    }
+}
+
+#[test]
+fn statements_in_another_letter_case_stay_beside_each_other_without_an_attribute() {
+    let case = Case::new();
+    for text in ["It is Db_Pass", "It is DB_PASS"] {
+        let args = json!({"content": text, "kind": "fact", "subject": "db"});
+        assert_eq!(case.remember(args)["results"][0]["conflict"], Value::Null);
+    }
+    let mut told = case.current("facts about db");
+    told.sort();
+    assert_eq!(told, ["current It is DB_PASS", "current It is Db_Pass"]);
+}
+
+#[test]
+fn equal_statements_that_a_merge_of_entities_brings_together_become_one() {
+    let case = Case::new();
+    let elder = case.says(FIRST, "gateway", json!({"valid_to": "2027-01-01"}));
+    let younger = case.says(FIRST, "door", json!({}));
+    let entity = |name: &str| {
+        let answer = case.apply(json!([{"op": "entity", "name": name, "type": "subject"}]));
+        answer["results"][0]["id"].clone()
+    };
+    let (gateway, door) = (entity("gateway"), entity("door"));
+    case.apply(json!([{"op": "merge", "from": [gateway], "into": door}]));
+    let [elder_id, younger_id] = [&elder, &younger].map(|it| it["fact"].as_str().unwrap());
+    assert_eq!(case.field(younger_id, "merged_into"), elder_id);
+    assert_eq!(case.field(elder_id, "valid_to"), Value::Null, "it holds as long as either");
+    let second = case.says(SECOND, "door", json!({}));
+    assert_eq!(second["collisions"], json!([{"id": elder_id, "text": FIRST}]));
+    let conflict = second["conflict"].as_str().unwrap();
+    case.apply(json!([{"op": "resolve", "id": conflict, "winner": elder_id}]));
+    assert_eq!(case.current("door port"), [format!("current {FIRST}")]);
+    case.apply(json!([{"op": "delete", "id": younger["id"]}]));
+    assert_eq!(case.field(elder_id, "deleted"), Value::Null, "another episode states it");
+    case.check_healthy();
+}
+
+#[test]
+fn equal_statements_of_merged_clusters_become_one() {
+    let case = Case::new();
+    let elder = case.says(FIRST, "gateway", json!({}));
+    case.says("The door listens on port 1.", "door", json!({}));
+    let cluster = case.cluster_of("The door listens on port 1.");
+    let younger = case.says(FIRST, "door", json!({"supersede": true}));
+    let merge = json!([{"op": "merge", "from": [case.cluster_of(FIRST)], "into": cluster}]);
+    case.apply(merge);
+    let into = case.field(younger["fact"].as_str().unwrap(), "merged_into");
+    assert_eq!(into, elder["fact"]);
+    case.check_healthy();
+}
+
+#[test]
+fn a_restored_cluster_brings_no_statement_twice() {
+    let case = Case::new();
+    let first = case.port(FIRST, json!({}));
+    let cluster = case.cluster_of(FIRST);
+    case.apply(json!([{"op": "delete", "id": cluster}]));
+    let again = case.port(FIRST, json!({}));
+    case.apply(json!([{"op": "restore", "id": cluster}]));
+    assert_eq!(case.field(again["fact"].as_str().unwrap(), "merged_into"), first["fact"]);
+    assert_eq!(case.current("gateway port"), [format!("current {FIRST}")]);
+    case.check_healthy();
+}
+
+#[test]
+fn a_value_that_is_edited_into_another_one_joins_it() {
+    let case = Case::new();
+    let first = case.port(FIRST, json!({}));
+    let second = case.port(SECOND, json!({}));
+    case.apply(json!([{"op": "update", "id": second["fact"], "content": FIRST}]));
+    let (first, second_id) = (first["fact"].as_str().unwrap(), second["fact"].as_str().unwrap());
+    assert_eq!(case.field(second_id, "merged_into"), first);
+    let conflict = second["conflict"].as_str().unwrap();
+    assert_eq!(case.field(conflict, "winner"), first);
+    assert_eq!(case.field(first, "contested"), Value::Null);
+    assert_eq!(case.current("gateway port"), [format!("current {FIRST}")]);
+    case.check_healthy();
+}
+
+#[test]
+fn the_winner_of_a_conflict_is_the_fact_that_took_it_in() {
+    let case = Case::new();
+    let elder = case.says(FIRST, "gateway", json!({}));
+    let winner = case.says(FIRST, "door", json!({}));
+    let conflict = case.says(SECOND, "door", json!({}))["conflict"].clone();
+    case.apply(json!([{"op": "resolve", "id": conflict, "winner": winner["fact"]}]));
+    let ids = [&elder, &winner].map(|it| it["fact"].as_str().unwrap());
+    let entities = ["gateway", "door"].map(|it| {
+        let answer = case.apply(json!([{"op": "entity", "name": it, "type": "subject"}]));
+        answer["results"][0]["id"].clone()
+    });
+    case.apply(json!([{"op": "merge", "from": [entities[1]], "into": entities[0]}]));
+    assert_eq!(case.field(ids[1], "merged_into"), ids[0]);
+    assert_eq!(case.field(conflict.as_str().unwrap(), "winner"), ids[0]);
+    case.check_healthy();
+}
+
+#[test]
+fn equal_statements_about_two_subjects_stay_two() {
+    let case = Case::new();
+    let first = case.says("It is up", "gateway", json!({}));
+    let other = case.says("It is down", "door", json!({}));
+    case.apply(json!([{"op": "update", "id": other["fact"], "content": "It is up"}]));
+    for it in [first, other] {
+        assert_eq!(case.field(it["fact"].as_str().unwrap(), "merged_into"), Value::Null);
+    }
+}
