@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::conflict_writes::{
     ConflictOutcome, DISPUTES, end_conflict, is_open, open_conflict, statements_of,
 };
-use super::contradicting_facts::{are_rivals, is_below_hidden, is_current_fact};
+use super::contradicting_facts::{are_rivals, current_facts_of, is_below_hidden, is_current_fact};
 use super::fact_of_episode::hide_episodes_of_forgotten;
 use super::fact_subject::FactSubjectCache;
 use super::node_writes::{StoredKnowledgeNode, find_node};
@@ -167,10 +167,15 @@ fn contest(
     for fact in changed {
         let attribute = fact.text("attribute").unwrap_or_default();
         let own = fact.fields.get("names").and_then(Value::as_array).into_iter().flatten();
-        let own = own.filter_map(|it| it.as_str().map(str::to_owned)).collect();
-        let subject = subjects.of(batch, &fact)?;
-        let mut rivals = subject.current_facts(batch, (attribute, own), now)?;
-        rivals.retain(|it| are_rivals(&fact, it));
+        let own = own.filter_map(|it| it.as_str().map(str::to_owned));
+        let mut keys = subjects.of(batch, &fact)?.all_keys(attribute);
+        keys.extend(own);
+        let mut rivals = Vec::new();
+        for other in current_facts_of(batch, &keys, now)? {
+            if are_rivals(&fact, &other) && subjects.is_one(batch, &fact, &other)? {
+                rivals.push(other);
+            }
+        }
         if rivals.is_empty() {
             continue;
         }
@@ -239,10 +244,16 @@ fn contest_values(
         };
         let words = StatementFeatures::of(&fact.record.content);
         let others = there.index.contradicting(&words).into_iter().map(|nth| &there.facts[nth]);
-        let others = others.filter(|it| is_elder(it) && are_rivals(&fact, it));
-        let mut between: Vec<StoredKnowledgeNode> = others.take(LINKS_MAX).cloned().collect();
+        let mut between = Vec::new();
+        for other in others.filter(|it| is_elder(it) && are_rivals(&fact, it)) {
+            if between.len() == LINKS_MAX {
+                break;
+            }
+            if subjects.is_one(batch, &fact, other)? {
+                between.push(other.clone());
+            }
+        }
         between.reverse();
-        subject.retain_own(batch, &mut between)?;
         if !between.is_empty() {
             let disputed = disputed_with(batch, fact.id())?;
             between.retain(|it| !disputed.contains(&it.id().to_string()));

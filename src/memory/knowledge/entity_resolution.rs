@@ -30,14 +30,17 @@ pub(super) enum EntityLookupOutcome {
     Unknown,
 }
 
-/// Returns the entity of a name, present or deleted.
+/// Returns the entity of a name, present or deleted. A folder before the path of a file leads to
+/// the file only if no entity has that name.
 pub(super) fn entity_of_name(
     batch: &Batch<'_>,
     named: &NamedEntity,
 ) -> Result<EntityLookupOutcome, MemoryError> {
-    if named.kind == "file"
-        && let Some(file) = batch.node_of_file(&named.name)?
-    {
+    let file = match named.kind {
+        "file" => batch.node_of_file(&named.name)?,
+        _ => None,
+    };
+    if let Some((file, true)) = file {
         return Ok(EntityLookupOutcome::Present(StoredKnowledgeNode::of(file)?));
     }
     let found = batch.with_facet(NodeType::Entity, "name", &name_key(&named.name))?;
@@ -49,6 +52,9 @@ pub(super) fn entity_of_name(
         if let Some(entity) = present_one(batch, entity)? {
             return Ok(EntityLookupOutcome::Present(entity));
         }
+    }
+    if let Some((file, _)) = file {
+        return Ok(EntityLookupOutcome::Present(StoredKnowledgeNode::of(file)?));
     }
     Ok(deleted.map_or(EntityLookupOutcome::Unknown, EntityLookupOutcome::Deleted))
 }

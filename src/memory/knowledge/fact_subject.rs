@@ -3,7 +3,8 @@
 //! All names of an entity are one subject. A fact has a key for each of them, and is found by any.
 //! A compiled file has names that other files may have, too: its heading, by which earlier builds
 //! named it, and its path, if another root has that. By these it is the subject only of facts that
-//! mention it, and what mentions a file of another root is about that one.
+//! mention it, or whose name leads to it, and what mentions a file of another root is about that
+//! one.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -148,16 +149,19 @@ impl FactSubject {
     fn admits(&self, batch: &Batch<'_>, fact: &StoredKnowledgeNode) -> Result<bool, MemoryError> {
         let Some((id, file)) = &self.file else { return Ok(true) };
         let mentions = fact.linked("mentions");
+        let is_mentioned = mentions.contains(&id.to_string().as_str());
         let name = fact.text("subject").unwrap_or_default();
-        if !self.is_shared_name(name) {
+        let is_shared = self.is_shared_name(name);
+        if !is_mentioned {
             let roots = match file.has_other_roots {
                 true => batch.roots_of(&mentions, &file.path)?,
                 false => Vec::new(),
             };
-            return Ok(roots.is_empty() || roots.contains(&file.root));
+            let is_of_another = !roots.is_empty() && !roots.contains(&file.root);
+            return Ok(!is_of_another && (!is_shared || self.is_found_by(batch, name)?));
         }
-        if !mentions.contains(&id.to_string().as_str()) {
-            return Ok(false);
+        if !is_shared {
+            return Ok(true);
         }
         let hash = Value::from(name_key(name));
         for other in &mentions {
@@ -173,19 +177,36 @@ impl FactSubject {
         Ok(true)
     }
 
-    /// Returns the current facts of an attribute, eldest first, by any of its names, and by the
-    /// keys that are given.
+    /// Returns whether a name of a file leads to it.
+    fn is_found_by(&self, batch: &Batch<'_>, name: &str) -> Result<bool, MemoryError> {
+        let Some(named) = NamedEntity::parse(name).filter(|it| it.kind == "file") else {
+            return Ok(false);
+        };
+        let found = known_entity(batch, &named)?.map(|it| it.id());
+        Ok(found.is_some() && found == self.file_id())
+    }
+
+    /// Returns the node of a compiled file that it is.
+    fn file_id(&self) -> Option<NodeId> {
+        self.file.as_ref().map(|it| it.0)
+    }
+
+    /// Returns the keys of statements of an attribute by any of its names, those too that other
+    /// files may have.
+    pub(super) fn all_keys(&self, attribute: &str) -> Vec<String> {
+        let shared = self.file.iter().flat_map(|(_, it)| &it.further);
+        let shared = shared.map(|it| statement_key(it, attribute));
+        self.keys(attribute).into_iter().chain(shared).collect()
+    }
+
+    /// Returns its current facts of an attribute, eldest first, by any of its names.
     pub(super) fn current_facts(
         &self,
         batch: &Batch<'_>,
-        (attribute, further_keys): (&str, Vec<String>),
+        attribute: &str,
         now: UnixMillis,
     ) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
-        let mut keys = self.keys(attribute);
-        let shared = self.file.iter().flat_map(|(_, it)| &it.further);
-        keys.extend(shared.map(|it| statement_key(it, attribute)));
-        keys.extend(further_keys);
-        let mut facts = current_facts_of(batch, &keys, now)?;
+        let mut facts = current_facts_of(batch, &self.all_keys(attribute), now)?;
         self.retain_own(batch, &mut facts)?;
         Ok(facts)
     }
@@ -275,7 +296,11 @@ impl FactSubject {
 /// The subjects of the facts of one write, by their names and, where files are among them, by what
 /// the facts mention.
 #[derive(Default)]
-pub(super) struct FactSubjectCache(BTreeMap<(String, Vec<String>), FactSubject>);
+pub(super) struct FactSubjectCache {
+    subjects: BTreeMap<(String, Vec<String>), FactSubject>,
+    /// The files that facts are about, by the ids of the facts.
+    files: BTreeMap<NodeId, Option<NodeId>>,
+}
 
 impl FactSubjectCache {
     pub(super) fn of(
@@ -290,10 +315,33 @@ impl FactSubjectCache {
             mentions.clear();
         }
         let mentions = mentions.into_iter().map(str::to_owned).collect();
-        Ok(match self.0.entry((name.to_owned(), mentions)) {
+        Ok(match self.subjects.entry((name.to_owned(), mentions)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => new.insert(FactSubject::of_fact_about(batch, fact, files)?),
         })
+    }
+
+    /// Returns whether two facts, found by the names of the first one's subject, are of one
+    /// subject. Where they have one name, they are unless each is about a file of its own.
+    pub(super) fn is_one(
+        &mut self,
+        batch: &Batch<'_>,
+        fact: &StoredKnowledgeNode,
+        other: &StoredKnowledgeNode,
+    ) -> Result<bool, MemoryError> {
+        let subject = self.of(batch, fact)?;
+        if subject.admits(batch, other)? {
+            return Ok(true);
+        }
+        let [name, of_other] = [fact, other].map(|it| it.text("subject").unwrap_or_default());
+        if name_key(name) != name_key(of_other) || !subject.is_shared_name(name) {
+            return Ok(false);
+        }
+        if !self.files.contains_key(&other.id()) {
+            let file = self.of(batch, other)?.file_id();
+            self.files.insert(other.id(), file);
+        }
+        Ok(self.files.get(&other.id()) == Some(&None))
     }
 }
 

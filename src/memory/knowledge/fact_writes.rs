@@ -74,7 +74,7 @@ pub(super) fn state_fact(
     let since = held.from.filter(|_| new.supersedes).map_or(now, |it| it.min(now));
     let mut there = match new.attribute {
         Some(attribute) => {
-            let mut there = subject.current_facts(batch, (attribute, Vec::new()), since)?;
+            let mut there = subject.current_facts(batch, attribute, since)?;
             subject.add_keys(batch, &mut there, now)?;
             there
         }
@@ -118,12 +118,14 @@ fn near_facts(
     let text = new.text;
     let shared = subject.find_shared_clusters(batch)?;
     let below: Vec<NodeRowId> = clusters.iter().chain(&shared).map(|it| it.record.key).collect();
-    let mut near = batch.living_facts_below(&below, COMPARED_MAX)?;
+    let mut near = newest_facts(batch, (subject, &below))?;
     if COMPARED_MAX <= near.len() {
         // One that says the same is found, however old it is.
         let mut equal = batch.typed_with_text(NodeType::Fact, text)?;
         let is_below = |it: &NodeRecord| it.place.parent.is_some_and(|key| below.contains(&key));
-        equal.retain(|it| is_below(it) && near.iter().all(|known| known.id != it.id));
+        equal.retain(|it| is_below(it) && near.iter().all(|known| known.record.id != it.id));
+        let mut equal = StoredKnowledgeNode::all(equal)?;
+        subject.retain_own(batch, &mut equal)?;
         near.append(&mut equal);
     }
     let words = StatementFeatures::of(text);
@@ -132,10 +134,27 @@ fn near_facts(
             || words.may_contradict(&StatementFeatures::of(&it.record.content))
             || new.supersedes && normal_name(&it.record.content) == normal_name(text)
     };
-    let mut near = StoredKnowledgeNode::all(near)?;
     near.retain(|it| is_current_fact(it, since) && is_near(it));
-    subject.retain_own(batch, &mut near)?;
     Ok(near)
+}
+
+/// Returns the newest facts of a subject below some clusters, which hold those of others, too.
+fn newest_facts(
+    batch: &Batch<'_>,
+    (subject, below): (&FactSubject, &[NodeRowId]),
+) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
+    let mut n_read = COMPARED_MAX;
+    loop {
+        let found = batch.living_facts_below(below, n_read)?;
+        let is_all = found.len() < n_read;
+        let mut facts = StoredKnowledgeNode::all(found)?;
+        subject.retain_own(batch, &mut facts)?;
+        if is_all || COMPARED_MAX <= facts.len() {
+            facts.truncate(COMPARED_MAX);
+            return Ok(facts);
+        }
+        n_read *= 8;
+    }
 }
 
 /// States a fact again that is there: it takes the bounds that are given, and begins as early as

@@ -207,13 +207,20 @@ pub(super) fn find_entity(reader: &Reader, text: &str) -> KnowledgeResult<Option
         return Ok(Some(row));
     }
     let Some(named) = NamedEntity::parse(text) else { return Ok(None) };
-    if named.kind == "file"
-        && let Some(key) = reader.node_of_file(&named.name)?
-    {
-        return Ok(reader.knowledge(&[key])?.pop());
+    let file = match named.kind {
+        "file" => reader.node_of_file(&named.name)?,
+        _ => None,
+    };
+    if !file.is_some_and(|(_, is_own)| is_own) {
+        let found = all_with(reader, NodeType::Entity, "name", &name_key(&named.name))?;
+        if let Some(first) = found.into_iter().next() {
+            return Ok(Some(first));
+        }
     }
-    let found = all_with(reader, NodeType::Entity, "name", &name_key(&named.name))?;
-    Ok(found.into_iter().next())
+    match file {
+        Some((key, _)) => Ok(reader.knowledge(&[key])?.pop()),
+        None => Ok(None),
+    }
 }
 
 /// Returns the keys of an entity. A compiled file is also the entity that its path was before.

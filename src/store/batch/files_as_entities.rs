@@ -24,12 +24,16 @@ pub(crate) struct FileNames {
 }
 
 impl Batch<'_> {
-    /// Returns the node that represents the compiled file of that name among entities.
-    pub(crate) fn node_of_file(&self, name: &str) -> Result<Option<NodeRecord>, StoreError> {
-        let read = |row: &Row<'_>| row.get::<_, Option<i64>>(0);
-        match self.tx.find(NODE_OF_FILE, [name], read, "find a file's first node")?.flatten() {
-            Some(key) => self.at(NodeRowId(key)),
-            None => Ok(None),
+    /// Returns the node that represents the compiled file of that name among entities, and whether
+    /// nothing else can have the name.
+    pub(crate) fn node_of_file(
+        &self,
+        name: &str,
+    ) -> Result<Option<(NodeRecord, bool)>, StoreError> {
+        let read = |row: &Row<'_>| Ok((row.get::<_, Option<i64>>(0)?, row.get(1)?));
+        match self.tx.find(NODE_OF_FILE, [name], read, "find a file's first node")? {
+            Some((Some(key), is_own)) => Ok(self.at(NodeRowId(key))?.map(|it| (it, is_own))),
+            _ => Ok(None),
         }
     }
 

@@ -3,16 +3,19 @@
 use rusqlite::{Row, params};
 
 use super::Reader;
-use crate::store::links::{file_head, root_label};
+use crate::store::links::{entity_path, file_head, root_label};
 use crate::store::{ErrorContext, NodeRowId, StoreError};
 
 /// Finds the node that represents the file of a name among entities: a path relative to a root, the
 /// eldest that has it, or one that begins with the name or the last folder of a root, or with its
-/// whole path.
+/// whole path. Says also whether the name is a path below a root or the file's own.
 pub(in crate::store) const NODE_OF_FILE: &str = concat!(
     "SELECT ",
     file_head!(),
-    " FROM root
+    ", ?1 IN (file.path, ",
+    entity_path!(),
+    ")
+      FROM root
      CROSS JOIN file ON file.root = root.id
                     AND file.path IN (?1, substr(?1, length(root.path) + 2),
                                       substr(?1, length(",
@@ -27,10 +30,14 @@ pub(in crate::store) const NODE_OF_FILE: &str = concat!(
 );
 
 impl Reader {
-    /// Returns the node that represents the file of that name among entities.
-    pub(crate) fn node_of_file(&self, path: &str) -> Result<Option<NodeRowId>, StoreError> {
-        let read = |row: &Row<'_>| Ok(row.get::<_, Option<i64>>(0)?.map(NodeRowId));
-        Ok(self.all(NODE_OF_FILE, [path], read).doing("find a file")?.pop().flatten())
+    /// Returns the node that represents the file of that name among entities, and whether nothing
+    /// else can have the name.
+    pub(crate) fn node_of_file(&self, name: &str) -> Result<Option<(NodeRowId, bool)>, StoreError> {
+        let read = |row: &Row<'_>| {
+            let key = row.get::<_, Option<i64>>(0)?;
+            Ok(key.map(NodeRowId).zip(row.get(1)?))
+        };
+        Ok(self.all(NODE_OF_FILE, [name], read).doing("find a file")?.pop().flatten())
     }
 
     /// Returns the nodes that represent the files with a path, and their absolute paths.

@@ -187,6 +187,101 @@ fn values_of_a_file_and_of_its_heading_are_one_conflict() {
     assert_eq!(case.conflicts_told(), [("open".to_owned(), texts.to_vec())]);
 }
 
+/// A fact of one name, with an attribute or without, that mentions some entities.
+fn fact_of(subject: &str, attribute: Option<&str>, n_pages: u32, mentions: &[&str]) -> Value {
+    let id = format!("{subject}-{n_pages}");
+    let text = format!("It has {n_pages} printed pages");
+    json!({"id": id, "cluster_id": "c1", "statement": text, "subject": subject,
+        "attribute": attribute, "entity_ids": mentions,
+        "valid_from": "2026-01-01T00:00:00Z", "created_at": "2026-01-01T00:00:00Z"})
+}
+
+#[test]
+fn facts_of_a_name_that_a_file_has_contradict_each_other_whichever_comes_last() {
+    for attribute in [Some("pages"), None] {
+        let of_file = fact_of("Introduction", attribute, 3, &["file:a/README.md"]);
+        let of_name = fact_of("Introduction", attribute, 9, &[]);
+        for facts in [[&of_file, &of_name], [&of_name, &of_file]] {
+            let case = Case::with_files();
+            facts.into_iter().for_each(|it| case.has_earlier_facts(std::slice::from_ref(it)));
+            let texts =
+                ["It has 3 printed pages", "It has 9 printed pages"].map(str::to_owned).to_vec();
+            assert_eq!(case.conflicts_told(), [("open".to_owned(), texts)], "{facts:?}");
+        }
+    }
+}
+
+#[test]
+fn values_of_another_file_hide_none_of_a_files_own() {
+    let case = Case::with_files();
+    let mut facts = vec![fact_of("Introduction", None, 9, &["file:b/README.md"])];
+    // More than what a statement is compared with, and than what one conflict holds.
+    facts.extend((0..501).map(|nth| {
+        let mut fact = fact_of("Introduction", None, 100, &["file:a/README.md"]);
+        fact["id"] = json!(format!("other{nth}"));
+        fact["statement"] =
+            json!(format!("It has 100 printed pages, says {}", "x".repeat(nth + 1)));
+        fact
+    }));
+    case.has_earlier_facts(&facts);
+    assert_eq!(case.conflicts_told(), []);
+
+    case.has_earlier_facts(&[fact_of("Introduction", None, 10, &["file:b/README.md"])]);
+    let open = |texts: &[&str]| {
+        ("open".to_owned(), texts.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>())
+    };
+    assert_eq!(
+        case.conflicts_told(),
+        [open(&["It has 10 printed pages", "It has 9 printed pages"])]
+    );
+
+    let stated = json!({"content": "It has 11 printed pages", "kind": "fact",
+        "subject": "file:b/README.md"});
+    let collisions = case.remember(stated)["results"][0]["collisions"].clone();
+    assert_eq!(collisions.as_array().unwrap().len(), 2);
+    let again =
+        json!({"content": "It has 9 printed pages", "kind": "fact", "subject": "file:b/README.md"});
+    assert_eq!(case.remember(again)["results"][0]["collisions"], json!([]), "it is there");
+}
+
+#[test]
+fn what_was_said_of_a_file_by_its_folder_is_found_by_it_after_the_compile() {
+    let case = Case::new();
+    let folder = case.folder.path().canonicalize().unwrap();
+    let whole = folder.join("notes/a.md").display().to_string();
+    let names = ["notes/a.md", &whole];
+    for name in names {
+        case.remember(json!({"content": format!("{name} is stale."), "entities": [name]}));
+        case.remember(json!({"content": "It has 3 pages", "kind": "fact", "subject": name,
+            "attribute": "pages"}));
+    }
+    case.compiles(&[("a.md", HEADING)]);
+    for name in names {
+        let recalled = case.recall(json!({"entity": name, "kinds": ["episode"]}));
+        let texts = recalled["items"].as_array().unwrap().iter().map(|it| it["text"].clone());
+        let stale = json!(format!("{name} is stale."));
+        assert!(texts.into_iter().any(|it| it == stale), "{recalled}");
+        let entity = case.memory.read(|reader| entity_document(reader, name)).unwrap();
+        assert_eq!(entity["name"], name);
+        let later = case.remember(json!({"content": "It has 9 pages", "kind": "fact",
+            "subject": name, "attribute": "pages"}));
+        assert_eq!(later["results"][0]["collisions"].as_array().unwrap().len(), 1, "{name}");
+    }
+    assert_eq!(case.recall(json!({"entity": "a.md"}))["items"], json!([]));
+}
+
+#[test]
+fn a_folder_before_the_path_leads_to_a_file_that_no_entity_is_named_like() {
+    let case = Case::new();
+    case.compiles(&[("a.md", HEADING)]);
+    let mut fact = earlier_fact("f3", 3, &[]);
+    fact["subject"] = json!("notes/a.md");
+    case.has_earlier_facts(&[fact]);
+    let after = case.pages("notes/a.md", 9);
+    assert_eq!(after["entities"], json!(["file:a.md"]));
+    assert_eq!(case.replaced_by(3), after["fact"]);
+}
+
 #[test]
 fn a_statement_of_an_earlier_build_is_said_again() {
     let case = Case::with_files();

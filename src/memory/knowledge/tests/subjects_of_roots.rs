@@ -109,6 +109,21 @@ fn what_mentions_a_file_of_a_root_is_recalled_by_its_name() {
 }
 
 #[test]
+fn what_was_said_by_the_name_that_a_file_has_now_is_found_by_it() {
+    let case = Case::new();
+    case.remember(json!({"content": "The docs of b are stale.", "entities": ["b/notes.md"]}));
+    let before = case.pages("b/notes.md", 3);
+    case.compiles_root("a", &[("notes.md", "# Of a")]);
+    case.compiles_root("b", &[("notes.md", "# Of b")]);
+    let recalled = case.recall(json!({"entity": "b/notes.md"})).to_string();
+    assert!(recalled.contains("The docs of b are stale."), "{recalled}");
+    let of_a = case.pages("notes.md", 8);
+    let after = case.pages("b/notes.md", 9);
+    case.check_replaced(&before, &after);
+    case.check_replaced(&of_a, &Value::Null);
+}
+
+#[test]
 fn an_import_leaves_files_of_two_roots_apart() {
     let case = Case::with_roots();
     let of_a = case.pages("notes.md", 3);
