@@ -215,7 +215,7 @@ impl<'de> Visitor<'de> for ObjectWithoutMemberSeed<'_> {
     }
 }
 
-/// What becomes of `null` within a value.
+/// Whether `null` within a value is kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NestedNulls {
     Kept,

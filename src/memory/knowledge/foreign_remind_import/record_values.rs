@@ -93,8 +93,8 @@ pub(super) fn is_same_field(name: &str, here: Option<&Value>, there: Option<&Val
     }
 }
 
-/// Returns whether metadata are here as a record has them, or as earlier versions kept them, without
-/// empty lists and `null`.
+/// Returns whether metadata are here as a record has them, or as earlier versions kept them:
+/// without empty lists and `null`.
 fn is_same_metadata(here: Option<&Value>, there: &Map<String, Value>) -> bool {
     let mut kept = there.clone();
     kept.retain(|_, it| it.as_array().is_none_or(|it| !it.is_empty()));
