@@ -132,7 +132,9 @@ fn apply(
             return Err(CommandError::Because(told));
         }
     };
-    typed_memory_output::tell_replaced(&memory, &arguments, context);
+    if answer["dry_run"] != true {
+        typed_memory_output::tell_replaced(&memory, &arguments, context);
+    }
     if is_json {
         context.say_json(&answer)?;
         return Ok(CommandOutcome::Done);

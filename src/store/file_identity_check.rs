@@ -394,11 +394,17 @@ impl OpenedFiles {
 
     /// Looks up the three names.
     fn look(&self) -> [Option<Metadata>; 3] {
+        // A link in place of a file is another file, wherever it leads: who opens the database by
+        // it looks for the log elsewhere.
+        let of = |name: &Path| fs::symlink_metadata(name).ok();
         // A symbolic link that leads elsewhere is another database, too. An empty file is none.
-        let database = fs::metadata(&self.path).ok().filter(|it| 0 < it.len());
-        // A link in place of the log or its index is another file, wherever it leads.
-        let of = |nth| fs::symlink_metadata(self.name(nth)).ok();
-        [database, of(1), of(2)]
+        let database = match self.path == self.full {
+            true => of(&self.full),
+            false => fs::metadata(&self.path).ok().and_then(|found| {
+                of(&self.full).filter(|it| FileIdentity::of(it) == FileIdentity::of(&found))
+            }),
+        };
+        [database.filter(|it| 0 < it.len()), of(self.name(1)), of(self.name(2))]
     }
 
     /// Returns the inodes at the names. An empty file in place of the log counts as none: nothing

@@ -123,6 +123,7 @@ fn what_is_remembered_is_shown_with_the_way_back() {
             [task] Ship it, «redacted:aws_access_key» is the key
               ID work · high · DAY
             to undo: remindb forget ID --db 'm.db'
+            ! remindb: secrets were replaced by markers: aws_access_key
             = 0
         "#]],
     );

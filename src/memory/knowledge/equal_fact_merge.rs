@@ -1,7 +1,8 @@
 //! Equal facts of a changeset: those that say the same of one subject become one.
 //!
-//! A merge, a restoration and an edit bring them together. The eldest stays, for the time of all,
-//! and takes over what they mention, the episodes that state them and their conflicts.
+//! A merge, a restoration and an edit bring them together. The eldest stays, from the earliest
+//! beginning to the latest end that any of them says. It takes over what they mention, the episodes
+//! that state them and their conflicts.
 
 use serde_json::{Map, Value, json};
 
@@ -46,7 +47,10 @@ pub(super) fn merge_equal_facts(batch: &mut Batch<'_>, now: UnixMillis) -> Resul
         let mut group = group.into_iter();
         let Some(mut eldest) = group.next() else { continue };
         for younger in group {
-            take_in(batch, &mut eldest, younger, now)?;
+            // One of a shared name is between two that are about a file each.
+            if subjects.is_one(batch, &eldest, &younger)? {
+                take_in(batch, &mut eldest, younger, now)?;
+            }
         }
     }
     Ok(())
@@ -82,7 +86,7 @@ fn take_in(
     }
     let (a, b) = (eldest.validity(), younger.validity());
     let from = a.from.into_iter().chain(b.from).min();
-    let to = a.to.zip(b.to).map(|(a, b)| a.max(b));
+    let to = a.to.into_iter().chain(b.to).max();
     let list = |name: &str| younger.fields.get(name).and_then(Value::as_array).cloned();
     let (links, names) = (list("links").unwrap_or_default(), list("names").unwrap_or_default());
     let take = |it: &mut Map<String, Value>| {

@@ -70,8 +70,10 @@ pub(super) fn state_fact(
     }
     let mut held = new.held;
     let keys = new.attribute.map_or(Vec::new(), |it| subject.keys(it));
-    // One that supersedes takes the place of what has ended after its own beginning, too.
-    let since = held.from.filter(|_| new.supersedes).map_or(now, |it| it.min(now));
+    // One that supersedes without an end takes the place of what has ended after its own beginning,
+    // too. One with an end would take the rest of that along.
+    let supersedes_all = new.supersedes && held.to.is_none();
+    let since = held.from.filter(|_| supersedes_all).map_or(now, |it| it.min(now));
     let mut there = match new.attribute {
         Some(attribute) => {
             let mut there = subject.current_facts(batch, attribute, since)?;
@@ -173,7 +175,8 @@ fn state_again(
         (None, _) => new.given.from,
     };
     let mut held = Validity { from, to: new.given.to.or(known.to) };
-    others.retain(|it| new.supersedes && held.overlaps(it.validity()));
+    let is_rival = |it: Validity| !it.is_over(now) && held.overlaps(it);
+    others.retain(|it| new.supersedes && is_rival(it.validity()));
     if new.supersedes {
         held.to = end_before_planned(&mut others, held, now);
     }

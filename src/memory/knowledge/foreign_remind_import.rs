@@ -380,12 +380,6 @@ impl KnowledgeImporter<'_, '_, '_> {
         }
     }
 
-    /// Notes the node that a record is of.
-    fn claim(&mut self, origin: &str, id: NodeId) {
-        self.ids.insert(origin.to_owned(), id);
-        self.claimed.insert(id);
-    }
-
     /// Returns whether the node of a record is there already. One that says something else than
     /// the record is kept as it is, and told; a second record of an id is refused.
     fn is_there(
@@ -403,7 +397,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         }
         let Some(node) = self.earlier(record, node_type, says_same)? else { return Ok(false) };
         let id = node.id();
-        self.claim(origin, id);
+        self.claim(origin, &node)?;
         let left_out = std::mem::take(&mut self.report.left_out);
         let fitting = self.fitting(node_type, fields.clone());
         self.report.left_out = left_out;
@@ -464,7 +458,7 @@ impl KnowledgeImporter<'_, '_, '_> {
                 return Ok(None);
             }
         };
-        self.claim(origin, node.id());
+        self.claim(origin, &node)?;
         self.made.insert(node.id());
         self.count(list, true);
         Ok(Some(node))

@@ -138,7 +138,9 @@ fn check_kinds(reader: &Reader, request: &RecallRequest) -> KnowledgeResult<()> 
     for kind in request.kinds.iter().filter(|it| !known.contains(&it.as_str())) {
         if reader.nodes_with(&[FieldFilter::text("kind", kind)])?.is_empty() {
             let known = known.join(", ");
-            let what = format!("`kinds` has `{kind}`, which nothing here is; known are {known}");
+            let what = format!(
+                "`kinds` has `{kind}`, which is no kind that recall shows; known are {known}"
+            );
             return Err(MemoryError::invalid(what));
         }
     }

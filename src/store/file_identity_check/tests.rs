@@ -193,6 +193,22 @@ fn a_symbolic_link_in_place_of_the_log_is_another_file() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_database_that_is_moved_away_and_linked_back_is_another_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
+    let writer = Writer::open(&path, IfMissing::Create).unwrap();
+    let moved = dir.path().join("moved.db");
+    fs::rename(&path, &moved).unwrap();
+    std::os::unix::fs::symlink(&moved, &path).unwrap();
+    // Who opens it by the link looks for the log beside the file.
+    let error = writer.file_identity().check_locked().unwrap_err();
+    assert!(matches!(error, StoreError::Moved { .. }), "{error}");
+    fs::rename(&moved, &path).unwrap();
+    writer.file_identity().check_locked().unwrap();
+}
+
+#[test]
 fn a_name_that_another_file_has_is_left_alone() {
     for ending in ["", "-wal", "-shm"] {
         let dir = tempfile::tempdir().unwrap();

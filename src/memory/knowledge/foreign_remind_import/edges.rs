@@ -10,6 +10,7 @@ use super::{KnowledgeImporter, NodeToImport};
 use crate::maintenance::transfer::{RemindRecord, RemindRecordLists};
 use crate::memory::knowledge::conflict_writes::{DISPUTES, open_conflict};
 use crate::memory::knowledge::contradicting_facts::is_current_fact;
+use crate::memory::knowledge::entity_resolution::present_one;
 use crate::memory::knowledge::node_writes::{
     BucketOrParentNode, StoredKnowledgeNode, add_edge, edge, find_node, is_unlinked, set_fields,
 };
@@ -26,6 +27,19 @@ const TYPE_CHARS_MAX: usize = 100;
 const REPLACED_MAX: usize = 1_000;
 
 impl KnowledgeImporter<'_, '_, '_> {
+    /// Notes the node of a record. What refers to the record leads to the node that took it in.
+    pub(super) fn claim(
+        &mut self,
+        origin: &str,
+        node: &StoredKnowledgeNode,
+    ) -> Result<(), MemoryError> {
+        let standing = present_one(self.batch, node.clone())?;
+        let id = standing.map_or(node.id(), |it| it.id());
+        self.ids.insert(origin.to_owned(), id);
+        self.claimed.insert(node.id());
+        Ok(())
+    }
+
     /// Connects what was imported.
     pub(super) fn connect(&mut self, records: &RemindRecordLists) -> Result<(), MemoryError> {
         for list in ["episodes", "concepts", "facts"] {

@@ -75,8 +75,8 @@ pub(super) fn packed(
                 shown = vec![least_of(&items[only.nth], only.nth)];
             }
             _ => {
-                shown.pop();
-                n_left_out += 1;
+                let dropped = shown.pop();
+                n_left_out += usize::from(dropped.is_some_and(|it| !items[it.nth].is_spare));
             }
         }
     }
@@ -94,7 +94,7 @@ struct AnswerPacker<'a> {
     /// Tokens that are left.
     room: u32,
     shown: Vec<PackedItem>,
-    /// Items that were tried and do not fit.
+    /// Items that do not fit, without those that were tried in their places.
     n_left_out: usize,
 }
 
@@ -127,7 +127,7 @@ impl AnswerPacker<'_> {
                         *free -= usize::from(is_spare);
                     }
                     None => {
-                        self.n_left_out += 1;
+                        self.n_left_out += usize::from(!is_spare);
                         *free += usize::from(!is_spare);
                     }
                 }

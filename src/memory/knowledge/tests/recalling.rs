@@ -300,7 +300,7 @@ fn kinds_narrow_the_answer() {
     assert_eq!(titles(json!(["pattern"])), [""; 0]);
     assert_eq!(titles(json!([])).len(), 3);
     let error = case.try_recall(json!({"query": "retries", "kinds": ["decison"]})).unwrap_err();
-    let why = "`kinds` has `decison`, which nothing here is; known are observation, decision, ";
+    let why = "`kinds` has `decison`, which is no kind that recall shows; known are observation, decision, ";
     assert!(error.message.starts_with(why), "{}", error.message);
     case.apply(
         json!([{"op": "concept", "kind": "rule", "title": "Cap", "summary": "Cap retries."}]),
