@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::model::clock::UnixMillis;
 
-/// The folder.
+/// A private temporary folder; dropping it deletes it.
 pub(super) struct PrivateTemporaryFolder(PathBuf);
 
 impl PrivateTemporaryFolder {

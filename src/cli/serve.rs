@@ -60,12 +60,12 @@ pub(super) fn run(
     warn_of_untrusted(&workspace, context);
     let (memory, space) = open_memory(args, live, context)?;
     let holder = process_name();
-    let retention =
+    let queueing =
         if source.is_some() { EndedSessionQueueing::Kept } else { EndedSessionQueueing::Dropped };
     let seat = transport_info.as_ref().map_or_else(ProcessTransport::stdio, |it| {
         ProcessTransport::http(&listen_options::address(it))
     });
-    let registry = LiveSessionRegistry::new(seat, &holder, retention);
+    let registry = LiveSessionRegistry::new(seat, &holder, queueing);
     let hub: Arc<SubscriptionHub> = Arc::default();
     let rescan = source.as_deref().map(|it| rescanning(it, &memory, interval, &holder, &hub));
     let rescan = rescan.transpose()?;
@@ -97,7 +97,7 @@ pub(super) fn run(
     };
     let server = Arc::new(server_of(handler, offer, hub, context.clock.clone()));
     let flush_interval = workspace.config.server.sessions.flush_interval;
-    let recording = (retention == EndedSessionQueueing::Kept).then_some((recorder, flush_interval));
+    let recording = (queueing == EndedSessionQueueing::Kept).then_some((recorder, flush_interval));
     let background = background(&server, &holder, recording, rescan, space.as_ref())?;
     answer(&server, background, transport_info, is_open, context)?;
     // Receipts of the last lines are written, too.

@@ -1,7 +1,8 @@
 //! One client: the state of its connection, and the handling of its frames.
 //!
 //! Quick requests are answered at once, in order: the handshake, `ping`, the lists, cancellation,
-//! subscriptions. The work of the handler becomes a job, so that a slow one delays nothing else.
+//! subscriptions. The work of the handler becomes a queued request, so that a slow one delays
+//! nothing else.
 
 use crossbeam_channel::Receiver;
 use serde_json::{Map, Value};

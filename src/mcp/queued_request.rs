@@ -171,9 +171,9 @@ fn complete_task<S: Handler>(
 }
 
 impl<S: Handler> Server<S> {
-    /// Returns the name of a task's row, for the log.
-    pub(crate) fn name_of(&self, job: &QueuedRequest) -> &'static str {
-        let name = match &job.task {
+    /// Returns the name of a queued request's row, for the log.
+    pub(crate) fn name_of(&self, queued: &QueuedRequest) -> &'static str {
+        let name = match &queued.task {
             QueuedRequestTask::Tool { idx, .. } => self.tools.get(*idx).map(|it| it.name),
             QueuedRequestTask::Read { idx, .. } => self.resources.get(*idx).map(|it| it.uri),
             QueuedRequestTask::Prompt { idx, .. } => self.prompts.get(*idx).map(|it| it.name),
@@ -183,9 +183,9 @@ impl<S: Handler> Server<S> {
     }
 
     /// Runs a queued request; returns the line of its reply, or nothing when it was cancelled.
-    pub(crate) fn run(&self, job: QueuedRequest) -> Option<OutgoingJsonRpcLine> {
-        let name = self.name_of(&job);
-        let QueuedRequest { id, task, version, session, mut call, ticket } = job;
+    pub(crate) fn run(&self, queued: QueuedRequest) -> Option<OutgoingJsonRpcLine> {
+        let name = self.name_of(&queued);
+        let QueuedRequest { id, task, version, session, mut call, ticket } = queued;
         if call.is_cancelled() {
             return None;
         }

@@ -2,9 +2,9 @@
 //!
 //! Every write asks, and the answer is not worth the time of a search. So the index is asked for
 //! few words, the longest first, since these are mostly the rarest, and for few nodes of each; it
-//! is asked no more once too many words are new. Words known to be common are not asked for at all
-//! ([`KnownCommonWords`]). A write asks before it adds its own nodes, on its
-//! own connection, whose pages are in memory.
+//! is asked no more once too many words are new. Words known to be common are rarely asked for
+//! again ([`KnownCommonWords`]). A write asks before it adds its own nodes, on its own connection,
+//! whose pages are in memory.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};

@@ -1,4 +1,5 @@
-//! Spaceless runs: what the bigrams of scripts without spaces count as in a question.
+//! Replaces runs of scripts without spaces by their bigrams where no node has the run, and weighs
+//! these.
 //!
 //! Words of such a script are not known, and of the bigrams of `北京的天气` a memory about both words
 //! may have two: `京的` spans them. So one that no node has counts nothing beside one that a node

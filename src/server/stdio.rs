@@ -1,8 +1,8 @@
 //! MCP's stdio transport: one client over a pair of byte streams.
 //!
 //! ```text
-//! input ─ reader ─▶ frames ─ router ─▶ jobs ─ worker × 4 ─▶ lines ─ writer ─▶ output
-//!                              └───────── quick answers ──────▲
+//! input ─ reader ─▶ frames ─ router ─▶ calls ─ worker × 4 ─▶ lines ─ writer ─▶ output
+//!                              └───────── quick answers ───────▲
 //! ```
 //! The router is the calling thread and owns the connection. Every queue is bounded: a client that
 //! does not read its answers is not read from either.

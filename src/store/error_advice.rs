@@ -91,7 +91,7 @@ pub(super) fn is_strange_value(error: &rusqlite::Error) -> bool {
     }
 }
 
-/// Returns whether a row refers to none, which only other programs do.
+/// Returns whether a row refers to a missing one; only other programs write such rows.
 pub(super) fn is_dangling(error: &rusqlite::Error) -> bool {
     let found = error.sqlite_error().map(|it| it.extended_code);
     found == Some(rusqlite::ffi::SQLITE_CONSTRAINT_FOREIGNKEY)

@@ -29,8 +29,8 @@ pub(super) fn first_holder(file: &Path, lock: &WalLockByteRange) -> Option<u32> 
 }
 
 /// Returns the other processes that have the database open with an index that has no name any more:
-/// they have a lock on the database, and none on the file at the name of the index. So has, for a
-/// moment, each that opens it.
+/// they have a lock on the database, and none on the file at the name of the index. So does, for a
+/// moment, each process that opens it.
 #[cfg(target_os = "linux")]
 pub(super) fn processes_with_other_index(database: &Path, index: &Path) -> BTreeSet<u32> {
     let names = (listed_name(database), listed_name(index));

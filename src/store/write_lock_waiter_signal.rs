@@ -20,7 +20,7 @@ pub(super) struct WriteLockWaiterSignal {
 }
 
 impl WriteLockWaiterSignal {
-    /// Returns the announcement of a connection to the memory at `path`, which is not made.
+    /// Returns the signal of a connection to the memory at `path`, which is not given yet.
     pub(super) fn of(path: &Path) -> WriteLockWaiterSignal {
         let folder = match path.parent() {
             Some(folder) if folder != Path::new("") => folder,
@@ -33,12 +33,12 @@ impl WriteLockWaiterSignal {
         }
     }
 
-    /// Lets the connection make its announcement while it waits.
+    /// Lets the connection give its signal while it waits.
     pub(super) fn allow(&self) {
         self.is_wanted.store(true, Ordering::Relaxed);
     }
 
-    /// Makes the announcement if it is allowed. Without success, the next try makes it.
+    /// Gives the signal if it is allowed. Without success, the next try gives it.
     pub(super) fn make(&self) {
         if !self.is_wanted.load(Ordering::Relaxed) {
             return;
@@ -49,7 +49,7 @@ impl WriteLockWaiterSignal {
         }
     }
 
-    /// Takes the announcement back: the connection has the lock or does not wait any more.
+    /// Takes the signal back: the connection has the lock or does not wait any more.
     pub(super) fn withdraw(&self) {
         self.is_wanted.store(false, Ordering::Relaxed);
         *self.made.lock().unwrap_or_else(PoisonError::into_inner) = None;

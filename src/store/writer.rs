@@ -43,7 +43,7 @@ pub(crate) struct Writer {
     sharing: Option<WriterReplication>,
     log: Arc<WriteAheadLog>,
     file_identity: Arc<OpenedFiles>,
-    announcement: Arc<WriteLockWaiterSignal>,
+    waiter_signal: Arc<WriteLockWaiterSignal>,
     /// Threads that wait for the connection.
     n_waiting: AtomicUsize,
 }
@@ -76,13 +76,13 @@ impl Writer {
         wait: Duration,
         long_pages: i32,
     ) -> Result<Writer, StoreError> {
-        let announcement = Arc::new(WriteLockWaiterSignal::of(path));
-        let own = Arc::clone(&announcement);
-        let announce = move || {
+        let waiter_signal = Arc::new(WriteLockWaiterSignal::of(path));
+        let own = Arc::clone(&waiter_signal);
+        let signal_waiting = move || {
             own.make();
             true
         };
-        busy_handler::wait_while(&mut conn, wait, announce).doing("set the waiting time")?;
+        busy_handler::wait_while(&mut conn, wait, signal_waiting).doing("set the waiting time")?;
         let file_identity = Arc::new(OpenedFiles::of(path)?);
         let log = WriteAheadLog::of(path, &file_identity, long_pages);
         log.attach(&mut conn)?;
@@ -94,7 +94,7 @@ impl Writer {
             sharing: None,
             log,
             file_identity,
-            announcement,
+            waiter_signal,
             n_waiting,
         })
     }
@@ -193,9 +193,9 @@ impl Writer {
         if let Some(sharing) = &self.sharing {
             return sharing.write(conn, None, body);
         }
-        self.announcement.allow();
+        self.waiter_signal.allow();
         let begun = self.file_identity.begin_write(conn, begin);
-        self.announcement.withdraw();
+        self.waiter_signal.withdraw();
         let tx = begun?;
         refuse_replica(&tx, &self.path)?;
         let value = body(&tx)?;
@@ -379,7 +379,7 @@ impl Writer {
 
     /// Returns whether others wait to write, while this thread does.
     pub(crate) fn is_awaited(&self) -> bool {
-        0 < self.n_waiting.load(Ordering::Relaxed) || self.announcement.is_made()
+        0 < self.n_waiting.load(Ordering::Relaxed) || self.waiter_signal.is_made()
     }
 }
 

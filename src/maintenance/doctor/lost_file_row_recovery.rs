@@ -3,7 +3,7 @@
 //!
 //! The path is nowhere else but in HEAD's fingerprint, which proves a guess. Under a path that is
 //! not the right one, the nodes look like those of a file that was renamed, and the next compile
-//! moves them to where their text is.
+//! moves them to where their text is. Of several roots, only a proven path is taken.
 
 use std::collections::BTreeSet;
 
@@ -104,7 +104,9 @@ pub(super) fn restore(conn: &Connection) -> Result<Vec<String>, StoreError> {
         && let Some(path) = prove(conn, *file)?
     {
         let path = fold_whitespace(&path);
-        return Ok(vec![format!("its row was lost, and the next compile reads it again: {path}")]);
+        return Ok(vec![format!(
+            "the row of a file was lost, and the next compile reads it again: {path}"
+        )]);
     }
     if 1 < conn.row("SELECT count(*) FROM root", [], |row| row.get::<_, i64>(0), DOING)? {
         // Of several roots, a guess may be the wrong one, whose compile would remove the nodes.

@@ -26,9 +26,9 @@ use crate::model::clock::UnixMillis;
 use crate::model::identity::ContentHash;
 use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, damaged_wal, links};
 
-/// Checks whose repairs have notes on what was lost or changed.
-const NOTED: [&str; 5] =
-    ["foreign_keys", "content_hashes", "fingerprint", "fields", "history_rows"];
+/// Checks whose repairs have notes that salvage passes on.
+const NOTED: [&str; 6] =
+    ["dangling_diffs", "foreign_keys", "content_hashes", "fingerprint", "fields", "history_rows"];
 
 /// Rounds of repairs; one can uncover a fault that another one repairs.
 const ROUNDS_MAX: usize = 3;

@@ -168,11 +168,12 @@ fn contest(
         let attribute = fact.text("attribute").unwrap_or_default();
         let own = fact.fields.get("names").and_then(Value::as_array).into_iter().flatten();
         let own = own.filter_map(|it| it.as_str().map(str::to_owned));
-        let mut keys = subjects.of(batch, &fact)?.all_keys(attribute);
+        let subject = subjects.of(batch, &fact)?.clone();
+        let mut keys = subject.all_keys(attribute);
         keys.extend(own);
         let mut rivals = Vec::new();
         for other in current_facts_of(batch, &keys, now)? {
-            if are_rivals(&fact, &other) && subjects.is_one(batch, &fact, &other)? {
+            if are_rivals(&fact, &other) && subjects.is_one(batch, (&subject, &fact), &other)? {
                 rivals.push(other);
             }
         }
@@ -234,6 +235,7 @@ fn contest_values(
         let subject = subjects.of(batch, &fact)?;
         let mut clusters = subject.find_clusters(batch)?;
         clusters.append(&mut subject.find_shared_clusters(batch)?);
+        let subject = subject.clone();
         let clusters: Vec<NodeRowId> = clusters.iter().map(|it| it.record.key).collect();
         if !known.contains_key(&clusters) {
             known.insert(clusters.clone(), CurrentFacts::below(batch, &clusters, now)?);
@@ -249,7 +251,7 @@ fn contest_values(
             if between.len() == LINKS_MAX {
                 break;
             }
-            if subjects.is_one(batch, &fact, other)? {
+            if subjects.is_one(batch, (&subject, &fact), other)? {
                 between.push(other.clone());
             }
         }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::node_writes::{
-    BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_edge, add_node, edge, find_node,
+    NewKnowledgeNode, NewNodePlace, StoredKnowledgeNode, add_edge, add_node, edge, find_node,
     set_fields,
 };
 use crate::memory::typed::MemoryError;
@@ -100,7 +100,7 @@ pub(super) fn open_conflict(
                 token_count,
                 fields,
             };
-            add_node(batch, new, BucketOrParentNode::Bucket(&[]), now)?.id()
+            add_node(batch, new, NewNodePlace::Bucket(&[]), now)?.id()
         }
     };
     if severity != "low" {

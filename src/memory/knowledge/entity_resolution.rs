@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::node_writes::{
-    BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_node, find_node, set_node,
+    NewKnowledgeNode, NewNodePlace, StoredKnowledgeNode, add_node, find_node, set_node,
 };
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
@@ -148,7 +148,7 @@ pub(super) fn add_entity(
         token_count: tokens::count(content),
         fields,
     };
-    add_node(batch, new, BucketOrParentNode::Bucket(&[named.kind]), now)
+    add_node(batch, new, NewNodePlace::Bucket(&[named.kind]), now)
 }
 
 /// Gives an entity a further name, which no other one may have.
@@ -348,7 +348,7 @@ pub(super) fn topic_named(
     let content = description.unwrap_or(name);
     let token_count = tokens::count(content);
     let new = NewKnowledgeNode { node_type: NodeType::Topic, content, token_count, fields };
-    add_node(batch, new, BucketOrParentNode::Bucket(&[]), now)
+    add_node(batch, new, NewNodePlace::Bucket(&[]), now)
 }
 
 /// Returns a topic as a field of what belongs to it.

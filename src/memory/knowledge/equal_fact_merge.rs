@@ -10,12 +10,13 @@ use super::conflict_writes::have_same_terms;
 use super::contradicting_facts::is_standing_fact;
 use super::edge_redirection::redirect_edges;
 use super::fact_subject::{FactSubjectCache, NAMES_MAX};
-use super::node_writes::{StoredKnowledgeNode, add_edge, edge, find_node, set_fields};
+use super::node_writes::{StoredKnowledgeNode, add_edge, edge, find_node, set_bounds, set_fields};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::normal_name;
 use crate::model::kind_specs::knowledge::LINKS_MAX;
 use crate::model::tree::NodeType;
+use crate::model::validity::Validity;
 use crate::store::Batch;
 
 /// Makes each fact that this write changed, and those that say the same by now, one.
@@ -46,9 +47,10 @@ pub(super) fn merge_equal_facts(batch: &mut Batch<'_>, now: UnixMillis) -> Resul
         group.sort_by_key(|it| it.record.key);
         let mut group = group.into_iter();
         let Some(mut eldest) = group.next() else { continue };
+        let subject = subjects.of(batch, &eldest)?.clone();
         for younger in group {
             // One of a shared name is between two that are about a file each.
-            if subjects.is_one(batch, &eldest, &younger)? {
+            if subjects.is_one(batch, (&subject, &eldest), &younger)? {
                 take_in(batch, &mut eldest, younger, now)?;
             }
         }
@@ -90,8 +92,7 @@ fn take_in(
     let list = |name: &str| younger.fields.get(name).and_then(Value::as_array).cloned();
     let (links, names) = (list("links").unwrap_or_default(), list("names").unwrap_or_default());
     let take = |it: &mut Map<String, Value>| {
-        it.insert("valid_from".to_owned(), from.map(|it| it.0).into());
-        it.insert("valid_to".to_owned(), to.map(|it| it.0).into());
+        set_bounds(it, Validity { from, to });
         for name in ["contested", "asserted_by", "source_ref"] {
             if let Some(value) = younger.fields.get(name) {
                 it.entry(name).or_insert_with(|| value.clone());

@@ -326,10 +326,9 @@ impl FactSubjectCache {
     pub(super) fn is_one(
         &mut self,
         batch: &Batch<'_>,
-        fact: &StoredKnowledgeNode,
+        (subject, fact): (&FactSubject, &StoredKnowledgeNode),
         other: &StoredKnowledgeNode,
     ) -> Result<bool, MemoryError> {
-        let subject = self.of(batch, fact)?;
         if subject.admits(batch, other)? {
             return Ok(true);
         }

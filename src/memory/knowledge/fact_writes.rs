@@ -11,7 +11,8 @@ use super::conflict_writes::{close, open_conflict};
 use super::contradicting_facts::{is_current_fact, is_equal_text};
 use super::fact_subject::FactSubject;
 use super::node_writes::{
-    BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_edge, add_node, edge, set_fields,
+    NewKnowledgeNode, NewNodePlace, StoredKnowledgeNode, add_edge, add_node, edge, set_bounds,
+    set_fields,
 };
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
@@ -180,11 +181,7 @@ fn state_again(
     if new.supersedes {
         held.to = end_before_planned(&mut others, held, now);
     }
-    let bound = |it: &mut Map<String, Value>| {
-        it.insert("valid_from".to_owned(), held.from.map(|it| it.0).into());
-        it.insert("valid_to".to_owned(), held.to.map(|it| it.0).into());
-    };
-    set_fields(batch, &mut fact, bound, now)?;
+    set_fields(batch, &mut fact, |it| set_bounds(it, held), now)?;
     let outcome = settle_rivals(batch, &NewFact { held, ..*new }, fact, (others, Vec::new()), now)?;
     Ok(FactOutcome { is_new: false, ..outcome })
 }
@@ -260,8 +257,7 @@ fn add_fact(
     if !keys.is_empty() {
         fields.insert("names".to_owned(), keys.into());
     }
-    fields.insert("valid_from".to_owned(), new.held.from.map(|it| it.0).into());
-    fields.insert("valid_to".to_owned(), new.held.to.map(|it| it.0).into());
+    set_bounds(&mut fields, new.held);
     new.mentions.iter().for_each(|it| add_edge(&mut fields, edge("mentions", *it, 1.0, None)));
     let added = NewKnowledgeNode {
         node_type: NodeType::Fact,
@@ -269,7 +265,7 @@ fn add_fact(
         token_count: new.token_count,
         fields,
     };
-    add_node(batch, added, BucketOrParentNode::Node(cluster.record.key), now)
+    add_node(batch, added, NewNodePlace::Node(cluster.record.key), now)
 }
 
 /// Returns the cluster of a subject, the eldest of several; it is made if there is none.
@@ -301,7 +297,6 @@ fn add_cluster(
     let token_count = tokens::count(subject);
     let new =
         NewKnowledgeNode { node_type: NodeType::Concept, content: subject, token_count, fields };
-    let below =
-        topic.map_or(BucketOrParentNode::Bucket(&[]), |it| BucketOrParentNode::Node(it.record.key));
+    let below = topic.map_or(NewNodePlace::Bucket(&[]), |it| NewNodePlace::Node(it.record.key));
     add_node(batch, new, below, now)
 }

@@ -18,8 +18,7 @@ use super::entity_resolution::{
     known_topic, topic_named,
 };
 use super::node_writes::{
-    BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_node, checked, find_node,
-    set_fields,
+    NewKnowledgeNode, NewNodePlace, StoredKnowledgeNode, add_node, checked, find_node, set_fields,
 };
 use crate::maintenance::transfer::{RemindRecord, RemindRecordLists};
 use crate::memory::Memory;
@@ -145,7 +144,7 @@ struct NodeToImport<'a> {
     fields: Map<String, Value>,
     /// Whether it is processed with this import.
     is_processed: bool,
-    below: BucketOrParentNode<'a>,
+    below: NewNodePlace<'a>,
 }
 
 impl KnowledgeImporter<'_, '_, '_> {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::{ArgumentObject, KnowledgeResult};
 use super::entity_resolution::{topic_field, topic_named};
-use super::node_writes::{BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_node};
+use super::node_writes::{NewKnowledgeNode, NewNodePlace, StoredKnowledgeNode, add_node};
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
@@ -123,7 +123,7 @@ fn keep(
     now: UnixMillis,
 ) -> KnowledgeResult<()> {
     for part in split_into_pieces(content, PART_CHARS) {
-        let below = BucketOrParentNode::Bucket(&[]);
+        let below = NewNodePlace::Bucket(&[]);
         add_chunk(batch, part, (BUFFERED, fields.clone(), below), now)?;
     }
     Ok(())
@@ -132,7 +132,7 @@ fn keep(
 fn add_chunk(
     batch: &mut Batch<'_>,
     content: &str,
-    (state, mut fields, below): (&str, Map<String, Value>, BucketOrParentNode<'_>),
+    (state, mut fields, below): (&str, Map<String, Value>, NewNodePlace<'_>),
     now: UnixMillis,
 ) -> KnowledgeResult<()> {
     fields.insert("kind".to_owned(), state.into());
@@ -179,7 +179,7 @@ fn add_waiting(
         let n_before = before.chars().count();
         let overlap: String = before.chars().skip(n_before.saturating_sub(OVERLAP_CHARS)).collect();
         if !piece.trim().is_empty() {
-            let below = BucketOrParentNode::Bucket(&[]);
+            let below = NewNodePlace::Bucket(&[]);
             add_chunk(batch, &format!("{overlap}{piece}"), (WAITING, fields.clone(), below), now)?;
         }
         before = piece;
@@ -204,7 +204,7 @@ pub(super) fn take_off(
     // However little was seen, the rest is shorter than the whole.
     let n_again = OVERLAP_CHARS.min(n_seen / 2);
     let rest: String = text.chars().skip(n_seen - n_again).collect();
-    let place = BucketOrParentNode::Place(chunk.record.place);
+    let place = NewNodePlace::Place(chunk.record.place);
     add_chunk(batch, &rest, (WAITING, common_fields(chunk), place), now)
 }
 

@@ -37,7 +37,7 @@ pub(super) struct NewKnowledgeNode<'a> {
 }
 
 /// The place of a new node.
-pub(super) enum BucketOrParentNode<'a> {
+pub(super) enum NewNodePlace<'a> {
     /// Headings below those of its kind.
     Bucket(&'a [&'a str]),
     Node(NodeRowId),
@@ -104,6 +104,12 @@ impl StoredKnowledgeNode {
             .filter_map(|it| it["to"].as_str())
             .collect()
     }
+}
+
+/// Gives fields the bounds of the time in which a fact holds.
+pub(super) fn set_bounds(fields: &mut Map<String, Value>, held: Validity) {
+    fields.insert("valid_from".to_owned(), held.from.map(|it| it.0).into());
+    fields.insert("valid_to".to_owned(), held.to.map(|it| it.0).into());
 }
 
 /// Returns an edge as fields have it; a strength of 1 is left out.
@@ -178,7 +184,7 @@ pub(super) fn remove_edge(fields: &mut Map<String, Value>, link_type: &str, to: 
 pub(super) fn add_node(
     batch: &mut Batch<'_>,
     new: NewKnowledgeNode<'_>,
-    below: BucketOrParentNode<'_>,
+    below: NewNodePlace<'_>,
     now: UnixMillis,
 ) -> Result<StoredKnowledgeNode, MemoryError> {
     let NewKnowledgeNode { node_type, content, token_count, mut fields } = new;
@@ -198,16 +204,16 @@ pub(super) fn add_node(
             .with(FIELDS, Some(OptionalColumnValue::Text(fields.to_string()))),
     };
     let (key, _) = match below {
-        BucketOrParentNode::Bucket(more) => {
+        NewNodePlace::Bucket(more) => {
             let bucket = KindSpec::of(node_type).map_or(&[][..], |it| it.bucket);
             let bucket: Vec<&str> = bucket.iter().chain(more).copied().collect();
             batch.insert_typed_node(&data, &bucket)?
         }
-        BucketOrParentNode::Node(parent) => {
+        NewNodePlace::Node(parent) => {
             let place = batch.last_place(None, Some(parent))?;
             batch.insert_agent_node(&data, place)?
         }
-        BucketOrParentNode::Place(place) => batch.insert_agent_node(&data, place)?,
+        NewNodePlace::Place(place) => batch.insert_agent_node(&data, place)?,
     };
     reread(batch, key)
 }

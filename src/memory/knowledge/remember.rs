@@ -11,7 +11,7 @@ use super::fact_of_episode::stated_fact;
 use super::fact_subject::FactSubject;
 use super::fact_writes::{FactOutcome, NewFact, state_fact};
 use super::node_writes::{
-    BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_edge, add_node, edge, find_node,
+    NewKnowledgeNode, NewNodePlace, StoredKnowledgeNode, add_edge, add_node, edge, find_node,
 };
 use super::remember_request::{
     FactFields, NewEpisode, NewEpisodeOrMemory, RememberRequest, other_request,
@@ -272,7 +272,7 @@ fn remember_episode(
         fields,
     };
     let day = new.at.unwrap_or(now).day();
-    let episode = add_node(batch, added, BucketOrParentNode::Bucket(&[&day]), now)?;
+    let episode = add_node(batch, added, NewNodePlace::Bucket(&[&day]), now)?;
     let stated = stated.as_ref();
     Ok(RememberOutcome {
         id: episode.id().to_string(),

@@ -46,7 +46,7 @@ impl OpenedFiles {
     }
 
     /// Keeps a log that has lost its name to another file under a name that no file has. It is not
-    /// for its own one: others may have written to the database since.
+    /// for its own one, since others may have written to the database.
     #[cfg(target_os = "linux")]
     pub(super) fn keep_replaced_log(&self) {
         let (name, Some(own)) = (self.name(1), self.open_salts()) else { return };
@@ -133,8 +133,9 @@ impl OpenedFiles {
         Ok(self.index.get_or_init(|| index))
     }
 
-    /// Copies the open log to its name. A copy suffices: no process appends to the log without the
-    /// write lock, and every process that has the old one open finds its name changed.
+    /// Copies the open log to a name that no file or an empty one has: its own, or one beside it. A
+    /// copy suffices: no process appends to the log without the write lock, and every process that
+    /// has the old one open finds its name changed.
     #[cfg(target_os = "linux")]
     fn put_back(&self, name: &Path) -> io::Result<()> {
         let (draft, file) = new_draft(name)?;
@@ -186,8 +187,8 @@ impl OpenedFiles {
     }
 }
 
-/// Makes a file for a copy that gets `name` when it is whole. No other process has it, and none
-/// takes one that a kill left for a log.
+/// Makes a file of this process alone for a copy that gets `name` when it is whole. A draft that a
+/// kill left is never used again.
 #[cfg(target_os = "linux")]
 fn new_draft(name: &Path) -> io::Result<(PathBuf, fs::File)> {
     static NEXT: AtomicU32 = AtomicU32::new(0);

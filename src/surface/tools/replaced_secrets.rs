@@ -32,7 +32,7 @@ pub(in crate::surface) fn tell_in_document(
     mut document: Value,
 ) -> Value {
     let kinds = kinds_in(memory, args);
-    if !kinds.is_empty() && document.is_object() {
+    if !kinds.is_empty() && document.is_object() && document["dry_run"] != true {
         document[KEY] = kinds.into();
     }
     document
@@ -40,10 +40,11 @@ pub(in crate::surface) fn tell_in_document(
 
 /// Returns the kinds of secrets in the arguments, in order.
 fn kinds_in(memory: &Memory, args: &Args) -> Vec<String> {
+    if let Some(given) = args.whole() {
+        return kinds_in_given(memory, given);
+    }
     let named = args.named_texts().filter(|(name, _)| !is_id(name));
-    let texts = named.flat_map(|it| it.1).map(String::as_str);
-    let whole = args.whole().into_iter().flatten().filter(|(name, _)| !is_id(name));
-    kinds(memory, texts.chain(whole.flat_map(|it| texts_in(it.1))))
+    kinds(memory, named.flat_map(|it| it.1).map(String::as_str))
 }
 
 /// Returns the kinds of secrets in arguments as they came, in order.

@@ -15,8 +15,9 @@ use crate::store::{ErrorContext, PreparedStatements, StoreError, past_states};
 const STATE_TABLES: [(&str, [&str; 2]); 3] =
     [("file", ["id", "id"]), ("node", ["key", "key"]), ("diff", ["snapshot", "seq"])];
 
-/// Columns of texts, which the fingerprint covers by their hashes.
-const HASHED_TEXTS: [&str; 2] = ["content", "trail"];
+/// Long columns that the fingerprint does not cover: texts count by their hash, breadcrumbs not at
+/// all.
+const UNCOVERED: [&str; 2] = ["content", "trail"];
 
 /// A value that a marker replaced, with the name of its row.
 type RowValue = ([i64; 2], String);
@@ -36,7 +37,7 @@ impl FormerValues {
         let Some(&(table, key)) = STATE_TABLES.iter().find(|it| it.0 == table) else { return };
         let key = key.map(|it| row.get(it).and_then(Value::as_i64));
         if let [Some(first), Some(second)] = key
-            && !HASHED_TEXTS.contains(&column)
+            && !UNCOVERED.contains(&column)
         {
             let values = self.0.entry((table, column.to_owned())).or_default();
             values.push(([first, second], value.to_owned()));

@@ -12,7 +12,7 @@ use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_application_state::ChangesetContext;
 use crate::memory::knowledge::entity_resolution::{topic_field, topic_named};
 use crate::memory::knowledge::node_writes::{
-    BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_edge, add_node, edge, find_node,
+    NewKnowledgeNode, NewNodePlace, StoredKnowledgeNode, add_edge, add_node, edge, find_node,
     set_fields,
 };
 use crate::model::clock::UnixMillis;
@@ -74,9 +74,8 @@ pub(super) fn concept(
     let token_count = tokens::count(summary);
     let new =
         NewKnowledgeNode { node_type: NodeType::Concept, content: summary, token_count, fields };
-    let below = topic
-        .as_ref()
-        .map_or(BucketOrParentNode::Bucket(&[]), |it| BucketOrParentNode::Node(it.record.key));
+    let below =
+        topic.as_ref().map_or(NewNodePlace::Bucket(&[]), |it| NewNodePlace::Node(it.record.key));
     let concept = add_node(batch, new, below, now)?;
     for source in sources.iter_mut().filter(|it| it.is_a(NodeType::Episode)) {
         support(batch, source, &concept, now)?;

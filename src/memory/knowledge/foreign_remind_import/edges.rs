@@ -12,7 +12,7 @@ use crate::memory::knowledge::conflict_writes::{DISPUTES, open_conflict};
 use crate::memory::knowledge::contradicting_facts::is_current_fact;
 use crate::memory::knowledge::entity_resolution::present_one;
 use crate::memory::knowledge::node_writes::{
-    BucketOrParentNode, StoredKnowledgeNode, add_edge, edge, find_node, is_unlinked, set_fields,
+    NewNodePlace, StoredKnowledgeNode, add_edge, edge, find_node, is_unlinked, set_fields,
 };
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
@@ -283,8 +283,7 @@ impl KnowledgeImporter<'_, '_, '_> {
             self.edge(&mut fields, edge(DISPUTES, node.id(), 1.0, None));
         }
         let content = record.text("description").unwrap_or("conflict");
-        let (list, node_type, below) =
-            ("conflicts", NodeType::Conflict, BucketOrParentNode::Bucket(&[]));
+        let (list, node_type, below) = ("conflicts", NodeType::Conflict, NewNodePlace::Bucket(&[]));
         let is_processed = false;
         self.add(NodeToImport { list, origin, node_type, content, fields, is_processed, below })?;
         if status == CONFLICT_STATES[0] && severity != "low" {

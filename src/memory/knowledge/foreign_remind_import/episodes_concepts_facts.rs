@@ -11,7 +11,7 @@ use crate::memory::knowledge::contradicting_facts::is_equal_text;
 use crate::memory::knowledge::fact_subject::{FactSubject, add_key, statement_key};
 use crate::memory::knowledge::fact_writes::cluster_of;
 use crate::memory::knowledge::node_writes::{
-    BucketOrParentNode, StoredKnowledgeNode, add_edge, edge, find_node,
+    NewNodePlace, StoredKnowledgeNode, add_edge, edge, find_node,
 };
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
@@ -125,17 +125,16 @@ impl KnowledgeImporter<'_, '_, '_> {
         fields.insert("names".to_owned(), json!([name_key(title)]));
         fields.insert("merged_into".to_owned(), into.to_string().into());
         let content = record.text("summary").unwrap_or(title);
-        let (below, is_processed) = (BucketOrParentNode::Bucket(&[]), false);
+        let (below, is_processed) = (NewNodePlace::Bucket(&[]), false);
         self.add(NodeToImport { list, origin, node_type, content, fields, is_processed, below })?;
         self.ids.insert(origin.to_owned(), into);
         Ok(())
     }
 
-    fn below(&self, topic: Option<NodeId>) -> Result<BucketOrParentNode<'static>, MemoryError> {
-        let Some(topic) = topic else { return Ok(BucketOrParentNode::Bucket(&[])) };
+    fn below(&self, topic: Option<NodeId>) -> Result<NewNodePlace<'static>, MemoryError> {
+        let Some(topic) = topic else { return Ok(NewNodePlace::Bucket(&[])) };
         let topic = find_node(self.batch, &topic.to_string())?;
-        Ok(topic
-            .map_or(BucketOrParentNode::Bucket(&[]), |it| BucketOrParentNode::Node(it.record.key)))
+        Ok(topic.map_or(NewNodePlace::Bucket(&[]), |it| NewNodePlace::Node(it.record.key)))
     }
 
     /// Returns the subject of a cluster, unless another cluster has it.
@@ -159,7 +158,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         let cluster = record.text("id").and_then(|it| self.ids.get(it)).copied();
         let (Some(cluster), Some(origin)) = (cluster, record.text("id")) else { return Ok(()) };
         let Some(node) = find_node(self.batch, &cluster.to_string())? else { return Ok(()) };
-        let below = || BucketOrParentNode::Node(node.record.key);
+        let below = || NewNodePlace::Node(node.record.key);
         let of_entities = record.texts("entity_ids");
         let subject = subject_of(record).unwrap_or_else(|| node.title().to_owned());
         if let Some(facts) = facts.get(origin) {
@@ -203,7 +202,7 @@ impl KnowledgeImporter<'_, '_, '_> {
             };
             let mut subject = FactSubject::of(self.batch, &entity)?;
             let cluster = cluster_of(self.batch, &mut subject, None, self.now)?;
-            let below = BucketOrParentNode::Node(cluster.record.key);
+            let below = NewNodePlace::Node(cluster.record.key);
             self.fact(fact, subject.name(), labels, below)?;
         }
         Ok(())
@@ -214,7 +213,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         record: &RemindRecord,
         subject: &str,
         labels: &LabelsByOwnerId<'_>,
-        below: BucketOrParentNode<'_>,
+        below: NewNodePlace<'_>,
     ) -> Result<(), MemoryError> {
         self.step()?;
         let (Some(origin), Some(text)) = (record.text("id"), record.text("statement")) else {
@@ -282,7 +281,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         self.edges_of_episode(origin, record, &mut fields, connections)?;
         let day = at.day();
         let bucket = [day.as_str()];
-        let below = BucketOrParentNode::Bucket(&bucket);
+        let below = NewNodePlace::Bucket(&bucket);
         let is_processed = record.is_set("consolidated");
         self.add(NodeToImport { list, origin, node_type, content, fields, is_processed, below })
             .map(drop)

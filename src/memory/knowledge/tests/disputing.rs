@@ -6,17 +6,20 @@ use crate::memory::ForgetChildrenMode;
 impl Case {
     /// Remembers a value of the gateway's port, and returns what became of it.
     pub(super) fn port(&self, text: &str, more: Value) -> Value {
+        self.says(text, "gateway", more)
+    }
+
+    /// The same of another subject's port.
+    pub(super) fn says(&self, text: &str, subject: &str, more: Value) -> Value {
         let mut args = json!({
-            "content": text, "kind": "fact", "subject": "gateway", "attribute": "port",
+            "content": text, "kind": "fact", "subject": subject, "attribute": "port",
         });
-        for (name, value) in more.as_object().unwrap() {
-            args[name] = value.clone();
-        }
+        args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         self.remember(args)["results"][0].clone()
     }
 
     /// Two values of the gateway's port, which are contested, and their conflict.
-    fn disputed_ports(&self) -> [String; 3] {
+    pub(super) fn disputed_ports(&self) -> [String; 3] {
         let first = self.port("The gateway listens on port 1.", json!({}));
         let second = self.port("The gateway listens on port 2.", json!({}));
         [&first["fact"], &second["fact"], &second["conflict"]]

@@ -7,14 +7,6 @@ const FIRST: &str = "The gateway listens on port 1.";
 const SECOND: &str = "The gateway listens on port 2.";
 
 impl Case {
-    fn says(&self, text: &str, subject: &str, more: Value) -> Value {
-        let mut args = json!({
-            "content": text, "kind": "fact", "subject": subject, "attribute": "port",
-        });
-        args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        self.remember(args)["results"][0].clone()
-    }
-
     /// Has a concept replace the cluster of the gateway's facts.
     fn replace_cluster(&self, text: &str) {
         let cluster = self.cluster_of(text);
@@ -26,11 +18,6 @@ impl Case {
 
     fn current(&self, query: &str) -> Vec<String> {
         self.facts_told(json!({"query": query}))
-    }
-
-    #[track_caller]
-    fn check_healthy(&self) {
-        crate::maintenance::doctor::assert_healthy(&self.folder.path().join("memory.db"));
     }
 }
 
@@ -184,7 +171,7 @@ fn equal_statements_that_a_merge_of_entities_brings_together_become_one() {
     assert_eq!(case.current("door port"), [format!("current {FIRST}")]);
     case.apply(json!([{"op": "delete", "id": younger["id"]}]));
     assert_eq!(case.field(elder_id, "deleted"), Value::Null, "another episode states it");
-    case.check_healthy();
+    case.check_health();
 }
 
 #[test]
@@ -198,7 +185,7 @@ fn equal_statements_of_merged_clusters_become_one() {
     case.apply(merge);
     let into = case.field(younger["fact"].as_str().unwrap(), "merged_into");
     assert_eq!(into, elder["fact"]);
-    case.check_healthy();
+    case.check_health();
 }
 
 #[test]
@@ -211,7 +198,7 @@ fn a_restored_cluster_brings_no_statement_twice() {
     case.apply(json!([{"op": "restore", "id": cluster}]));
     assert_eq!(case.field(again["fact"].as_str().unwrap(), "merged_into"), first["fact"]);
     assert_eq!(case.current("gateway port"), [format!("current {FIRST}")]);
-    case.check_healthy();
+    case.check_health();
 }
 
 #[test]
@@ -226,7 +213,24 @@ fn a_value_that_is_edited_into_another_one_joins_it() {
     assert_eq!(case.field(conflict, "winner"), first);
     assert_eq!(case.field(first, "contested"), Value::Null);
     assert_eq!(case.current("gateway port"), [format!("current {FIRST}")]);
-    case.check_healthy();
+    case.check_health();
+}
+
+#[test]
+fn a_split_needs_no_part_for_a_fact_that_another_one_took_in() {
+    let case = Case::new();
+    let [first, second] = [FIRST, SECOND].map(|it| case.port(it, json!({}))["fact"].clone());
+    case.apply(json!([{"op": "update", "id": second, "content": FIRST}]));
+    let split = json!([{
+        "op": "split", "id": case.cluster_of(FIRST), "assign": {first.as_str().unwrap(): "one"},
+        "into": [
+            {"as": "one", "title": "One", "summary": "1"},
+            {"as": "two", "title": "Two", "summary": "2"},
+        ],
+    }]);
+    case.apply(split);
+    assert_eq!(case.field(&case.cluster_of(FIRST), "title"), "One");
+    case.check_health();
 }
 
 #[test]
@@ -244,7 +248,7 @@ fn the_winner_of_a_conflict_is_the_fact_that_took_it_in() {
     case.apply(json!([{"op": "merge", "from": [entities[1]], "into": entities[0]}]));
     assert_eq!(case.field(ids[1], "merged_into"), ids[0]);
     assert_eq!(case.field(conflict.as_str().unwrap(), "winner"), ids[0]);
-    case.check_healthy();
+    case.check_health();
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::memory::knowledge::node_writes::{self, BucketOrParentNode, NewKnowledgeNode};
+use crate::memory::knowledge::node_writes::{self, NewKnowledgeNode, NewNodePlace};
 use crate::model::tree::NodeType;
 use crate::text::tokens;
 
@@ -35,7 +35,7 @@ impl Case {
         };
         let now = self.clock.now();
         let add = |batch: &mut crate::store::Batch<'_>| {
-            node_writes::add_node(batch, new, BucketOrParentNode::Bucket(&[]), now)
+            node_writes::add_node(batch, new, NewNodePlace::Bucket(&[]), now)
         };
         self.memory.writer.write("concept", "", now, add).unwrap().0.id().to_string()
     }

@@ -10,14 +10,6 @@ impl Case {
         self.facts_told(json!({"query": "which port does the gateway listen on", "as_of": day}))
     }
 
-    /// Two contested values; returns the facts and their conflict.
-    fn two_ports(&self) -> [String; 3] {
-        let first = self.port(FIRST, json!({}));
-        let second = self.port(SECOND, json!({}));
-        [&first["fact"], &second["fact"], &second["conflict"]]
-            .map(|it| it.as_str().unwrap().to_owned())
-    }
-
     #[track_caller]
     fn check_won(&self, winner: &str, loser: &str, conflict: &str) {
         assert_eq!(self.field(conflict, "conflict"), "resolved");
@@ -31,7 +23,7 @@ impl Case {
 #[test]
 fn a_contested_fact_that_is_said_again_to_supersede_wins() {
     let case = Case::new();
-    let [first, second, conflict] = case.two_ports();
+    let [first, second, conflict] = case.disputed_ports();
     let again = case.port(SECOND, json!({"supersede": true}));
     assert_eq!((&again["created"], &again["fact"]), (&json!(false), &json!(second)));
     case.check_won(&second, &first, &conflict);
@@ -40,7 +32,7 @@ fn a_contested_fact_that_is_said_again_to_supersede_wins() {
 #[test]
 fn an_operation_says_a_fact_again_as_remembering_does() {
     let case = Case::new();
-    let [first, second, conflict] = case.two_ports();
+    let [first, second, conflict] = case.disputed_ports();
     let answer = case.apply(json!([{
         "op": "fact", "text": FIRST, "subject": "gateway", "attribute": "port", "supersede": true,
     }]));
@@ -138,7 +130,7 @@ fn an_update_bounds_a_fact_by_the_ids_of_what_states_it() {
 #[test]
 fn an_end_that_an_update_gives_resolves_a_conflict() {
     let case = Case::new();
-    let [first, second, conflict] = case.two_ports();
+    let [first, second, conflict] = case.disputed_ports();
     case.clock.advance(86_400_000);
     case.apply(json!([{"op": "update", "id": first, "valid_to": "2026-11-24"}]));
     assert_eq!(case.field(&conflict, "conflict"), "resolved");

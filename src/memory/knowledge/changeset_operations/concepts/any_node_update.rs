@@ -11,7 +11,7 @@ use crate::memory::knowledge::entity_resolution::{
 };
 use crate::memory::knowledge::fact_of_episode::{reword_stated_fact, stated_fact};
 use crate::memory::knowledge::node_writes::{
-    StoredKnowledgeNode, add_edge, edge, set_fields, set_node,
+    StoredKnowledgeNode, add_edge, edge, set_bounds, set_fields, set_node,
 };
 use crate::memory::typed::{UpdateRequest, rewrite};
 use crate::model::clock::UnixMillis;
@@ -180,11 +180,7 @@ fn set_validity(
     if held.is_empty() {
         return Err(given.refuse(TO, format!("must be after `{FROM}`")));
     }
-    let change = |it: &mut Map<String, Value>| {
-        it.insert(FROM.to_owned(), held.from.map(|it| it.0).into());
-        it.insert(TO.to_owned(), held.to.map(|it| it.0).into());
-    };
-    set_fields(batch, &mut fact, change, changeset.now)?;
+    set_fields(batch, &mut fact, |it| set_bounds(it, held), changeset.now)?;
     if node.is_a(NodeType::Fact) {
         *node = fact;
     }

@@ -21,7 +21,7 @@ use crate::memory::knowledge::edge_redirection::redirect_edges;
 use crate::memory::knowledge::entity_resolution::with_names;
 use crate::memory::knowledge::fact_subject::{FactSubject, add_key, subject_of_cluster};
 use crate::memory::knowledge::node_writes::{
-    BucketOrParentNode, NewKnowledgeNode, StoredKnowledgeNode, add_edge, add_node, edge, find_node,
+    NewKnowledgeNode, NewNodePlace, StoredKnowledgeNode, add_edge, add_node, edge, find_node,
     set_fields, set_node,
 };
 use crate::model::entity_extraction::name_key;
@@ -196,11 +196,11 @@ pub(in crate::memory::knowledge::changeset_operations) fn split(
     let mut sources = StoredKnowledgeNode::all(batch.with_any_edge_to(whole.id())?)?;
     // A conflict that has ended goes on telling of the whole.
     sources.retain(|it| !it.is_a(NodeType::Conflict) || is_open(it));
-    let facts = batch.children_of(whole.record.key)?;
+    let facts = StoredKnowledgeNode::all(batch.children_of(whole.record.key)?)?;
     let episodes = sources.iter().filter(|it| it.is_a(NodeType::Episode));
     let missing: Vec<String> = episodes
         .map(StoredKnowledgeNode::id)
-        .chain(facts.iter().map(|it| it.id))
+        .chain(facts.iter().filter(|it| !it.has("merged_into")).map(StoredKnowledgeNode::id))
         .map(|it| it.to_string())
         .filter(|it| !assignment.by_source.contains_key(it))
         .collect();
@@ -224,9 +224,11 @@ pub(in crate::memory::knowledge::changeset_operations) fn split(
     }
     turn_edges(changeset, batch, (&whole, &mut sources), (&assignment, &made))?;
     for fact in &facts {
-        let Some(nth) = assignment.parts_of(&fact.id.to_string()).next() else { continue };
+        // One that was taken in goes where the one goes that took it in.
+        let id = fact.text("merged_into").map_or_else(|| fact.id().to_string(), str::to_owned);
+        let Some(nth) = assignment.parts_of(&id).next() else { continue };
         let place = batch.last_place(None, Some(made[nth].record.key))?;
-        batch.move_to(fact, place)?;
+        batch.move_to(&fact.record, place)?;
     }
     let hide = |it: &mut Map<String, Value>| drop(it.insert("deleted".to_owned(), true.into()));
     set_fields(batch, &mut whole, hide, changeset.now)?;
@@ -331,7 +333,6 @@ fn add_part(
         token_count: tokens::count(&part.summary),
         fields,
     };
-    let below =
-        whole.record.place.parent.map_or(BucketOrParentNode::Bucket(&[]), BucketOrParentNode::Node);
+    let below = whole.record.place.parent.map_or(NewNodePlace::Bucket(&[]), NewNodePlace::Node);
     add_node(batch, new, below, changeset.now)
 }
