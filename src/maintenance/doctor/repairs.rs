@@ -3,7 +3,7 @@
 //! A repair makes rows consistent with each other; it invents no text. Its changes of the state get
 //! a snapshot of their own, so that the fingerprints of the history stay as they are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use rusqlite::{Connection, Row, params};
@@ -100,7 +100,12 @@ pub(crate) type RepairOutcomes = BTreeMap<&'static str, Result<Vec<String>, Stri
 /// Tries the repair of every failed check, and returns the outcome of each.
 pub(crate) fn repair_failed(conn: &Connection, path: &Path, now: UnixMillis) -> RepairOutcomes {
     let mut tried = RepairOutcomes::new();
+    let mut refused = BTreeSet::new();
     for (nth, &(name, fix)) in FIXES.iter().enumerate() {
+        // Where the system refused a repair, a later one would change more than is needed.
+        if refused.contains(name) {
+            continue;
+        }
         let Some(&(_, examine)) = CHECKS.iter().find(|it| it.0 == name) else { continue };
         if !run(name, examine, conn, path).is_bad() {
             continue;
@@ -111,6 +116,11 @@ pub(crate) fn repair_failed(conn: &Connection, path: &Path, now: UnixMillis) -> 
             mark_unpublished(&tx, "doctor --fix")?;
             commit(tx, "commit a repair").map(|()| notes)
         });
+        if let Err(error) = &fixed
+            && (error.is_refusal() || matches!(error, StoreError::InDoubt { .. }))
+        {
+            refused.insert(name);
+        }
         let is_tried_again = FIXES[nth + 1..].iter().any(|it| it.0 == name);
         if is_tried_again && fixed.as_ref().is_ok_and(Vec::is_empty) {
             continue;
