@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 #[cfg(target_os = "linux")]
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::io::{ErrorKind, Read};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -25,7 +27,7 @@ const INDEX_LOCK: WalLockByteRange = WalLockByteRange("READ", 128..=128);
 /// Returns a process that holds a lock on a file.
 #[cfg(target_os = "linux")]
 pub(super) fn first_holder(file: &Path, lock: &WalLockByteRange) -> Option<u32> {
-    holders_in(&fs::read_to_string("/proc/locks").ok()?, &listed_name(file)?, lock).next()
+    holders_in(&lock_lines()?, &listed_name(file)?, lock).next()
 }
 
 /// Returns the other processes that have the database open with an index that has no name any more:
@@ -34,8 +36,7 @@ pub(super) fn first_holder(file: &Path, lock: &WalLockByteRange) -> Option<u32> 
 #[cfg(target_os = "linux")]
 pub(super) fn processes_with_other_index(database: &Path, index: &Path) -> BTreeSet<u32> {
     let names = (listed_name(database), listed_name(index));
-    let ((Some(database), Some(index)), Ok(locks)) = (names, fs::read_to_string("/proc/locks"))
-    else {
+    let ((Some(database), Some(index)), Some(locks)) = (names, lock_lines()) else {
         return BTreeSet::new();
     };
     without_index(&locks, &database, &index)
@@ -52,6 +53,36 @@ fn without_index(locks: &str, database: &str, index: &str) -> BTreeSet<u32> {
     let with_index: BTreeSet<u32> = holders_in(locks, index, &INDEX_LOCK).collect();
     let holders = holders_in(locks, database, &OPEN_LOCK);
     holders.filter(|pid| *pid != own && !with_index.contains(pid)).collect()
+}
+
+/// Returns the lines of the list of locks. The system makes a page of it at a time, and counts lines
+/// to find where the next one begins: a lock released meanwhile hides a line. So it is read until
+/// nothing has changed, and else all that several readings found is taken.
+#[cfg(target_os = "linux")]
+fn lock_lines() -> Option<String> {
+    const READINGS_MAX: usize = 8;
+    let read_all = || {
+        let (mut list, mut lines) = (fs::File::open("/proc/locks").ok()?, Vec::new());
+        let mut page = vec![0; 1 << 16];
+        loop {
+            match list.read(&mut page) {
+                Ok(0) => break,
+                Ok(n) => lines.extend_from_slice(&page[..n]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => (),
+                Err(_) => return None,
+            }
+        }
+        String::from_utf8(lines).ok()
+    };
+    let (mut all, mut before) = (String::new(), None);
+    for _ in 0..READINGS_MAX {
+        let now = read_all()?;
+        all.push_str(&now);
+        if before.replace(now.clone()) == Some(now) {
+            break;
+        }
+    }
+    Some(all)
 }
 
 /// Returns a file as the list of locks names it: `major:minor:inode`.
@@ -103,6 +134,36 @@ mod tests {
         assert_eq!(writer_in(locks, "fd:00:99"), None);
         assert_eq!(writer_in("1: POSIX ADVISORY WRITE -1 fd:00:7 120 120", "fd:00:7"), None);
         assert_eq!(writer_in("nonsense\n\n1: POSIX", "fd:00:7"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_lock_is_listed_at_each_look_while_others_come_and_go() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+
+        let folder = tempfile::tempdir().unwrap();
+        let make = |name: &str| fs::File::create(folder.path().join(name)).unwrap();
+        let held = make("held");
+        held.lock().unwrap();
+        let name = listed_name(&folder.path().join("held")).unwrap();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for thread in 0..2 {
+                let others: Vec<_> = (0..20).map(|nth| make(&format!("{thread}-{nth}"))).collect();
+                let is_over = &is_over;
+                scope.spawn(move || {
+                    while !is_over.load(Ordering::Relaxed) {
+                        others.iter().for_each(|it| it.lock().unwrap());
+                        others.iter().for_each(|it| it.unlock().unwrap());
+                    }
+                });
+            }
+            let whole = WalLockByteRange("WRITE", 0..=0);
+            let is_listed = || holders_in(&lock_lines().unwrap(), &name, &whole).next().is_some();
+            let n_listed = (0..300).filter(|_| is_listed()).count();
+            is_over.store(true, Ordering::Relaxed);
+            assert_eq!(n_listed, 300);
+        });
     }
 
     #[test]
