@@ -55,8 +55,8 @@ fn without_index(locks: &str, database: &str, index: &str) -> BTreeSet<u32> {
     holders.filter(|pid| *pid != own && !with_index.contains(pid)).collect()
 }
 
-/// Returns the lines of the list of locks. The system makes a page of it at a time, and counts lines
-/// to find where the next one begins: a lock released meanwhile hides a line. So it is read until
+/// Returns the lines of the list of locks. The system makes it piece by piece, and counts lines to
+/// find where the next piece begins: a lock released meanwhile hides a line. So it is read until
 /// nothing has changed, and else all that several readings found is taken.
 #[cfg(target_os = "linux")]
 fn lock_lines() -> Option<String> {
