@@ -1,0 +1,165 @@
+//! Dates in statements: a day or a month, in one form however it is written.
+//!
+//! `2026-01-02`, `2 January 2026`, `Jan 2nd, 2026` and `02.01.2026` are one day, and so is a date
+//! with slashes that has only one reading; one that has two stays as it is written. A day without a
+//! year is `--01-02`, a month `2026-01`.
+
+/// The names of the months; their first three letters are short for them.
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
+/// Characters of the longest date that is read.
+const DATE_BYTES_MAX: usize = 40;
+
+/// A part of a date as written: a number, the name of a month, or a sign.
+enum DatePart {
+    Number { value: u32, n_digits: usize },
+    Month(u32),
+    Sign(char),
+}
+
+/// Returns the date at the beginning of a text, and the bytes that it takes.
+pub(super) fn date(text: &str) -> Option<(String, usize)> {
+    let first = text.chars().next()?;
+    match first.is_ascii_digit() {
+        true => in_digits(text).or_else(|| with_month(text)),
+        false if first.is_alphabetic() => with_month(text),
+        false => None,
+    }
+}
+
+/// Reads `2026-01-02`, `2026/01/02`, `2026-01`, `02.01.2026` and `13/01/2026`.
+fn in_digits(text: &str) -> Option<(String, usize)> {
+    let mut parts: Vec<(u32, usize)> = Vec::new();
+    let (mut signs, mut at) = (Vec::new(), 0);
+    while parts.len() < 3 {
+        let (value, n_digits) = digits(&text[at..])?;
+        parts.push((value, n_digits));
+        at += n_digits;
+        match text[at..].chars().next() {
+            Some(sign @ ('-' | '/' | '.')) if digits(&text[at + 1..]).is_some() => {
+                signs.push(sign);
+                at += 1;
+            }
+            _ => break,
+        }
+    }
+    let is_end = |it: char| !it.is_alphanumeric() || it == 'T';
+    let is_whole = signs.len() < parts.len() && text[at..].chars().next().is_none_or(is_end);
+    let shown = match (&parts[..], &signs[..]) {
+        _ if !is_whole => None,
+        ([(year, 4), (month, 1 | 2), (day, 1 | 2)], ['-', '-'] | ['/', '/']) => {
+            day_of(Some(*year), *month, *day)
+        }
+        ([(year, 4), (month, 2)], ['-']) => month_of(*year, *month),
+        ([(day, 1 | 2), (month, 1 | 2), (year, 4)], ['.', '.']) => {
+            day_of(Some(*year), *month, *day)
+        }
+        ([(a, 1 | 2), (b, 1 | 2), (year, 4)], ['/', '/']) => {
+            match (day_of(Some(*year), *a, *b), day_of(Some(*year), *b, *a)) {
+                (Some(one), Some(other)) if one != other => Some(format!("{a}/{b}/{year}")),
+                (one, other) => one.or(other),
+            }
+        }
+        _ => None,
+    };
+    Some((shown?, at))
+}
+
+/// Reads `2 January 2026`, `2nd of January`, `January 2, 2026` and `January 2026`.
+fn with_month(text: &str) -> Option<(String, usize)> {
+    let text = &text[..text.floor_char_boundary(DATE_BYTES_MAX)];
+    let (mut day, mut month, mut year) = (None, None, None);
+    let (mut at, mut end) = (0, 0);
+    while let Some((part, n_bytes)) = part(&text[at..]) {
+        match part {
+            DatePart::Number { value, n_digits: 1 | 2 } if day.is_none() && year.is_none() => {
+                day = Some(value);
+            }
+            DatePart::Number { value, n_digits: 4 } if month.is_some() && year.is_none() => {
+                year = Some(value);
+            }
+            DatePart::Month(number) if month.is_none() && year.is_none() => month = Some(number),
+            DatePart::Sign(',') if day.is_some() && month.is_some() && year.is_none() => {
+                at += n_bytes;
+                continue;
+            }
+            DatePart::Sign(' ' | '.') => {
+                at += n_bytes;
+                continue;
+            }
+            _ => break,
+        }
+        at += n_bytes;
+        end = at;
+        if year.is_some() {
+            break;
+        }
+    }
+    let shown = match (day, month, year) {
+        (Some(day), Some(month), _) => day_of(year, month, day),
+        (None, Some(month), Some(year)) => month_of(year, month),
+        _ => None,
+    };
+    Some((shown?, end))
+}
+
+/// Reads the next part of a date that has the name of its month.
+fn part(text: &str) -> Option<(DatePart, usize)> {
+    if let Some((value, n_digits)) = digits(text) {
+        let after = &text[n_digits..];
+        let ending = ["st", "nd", "rd", "th"].into_iter().find(|it| after.starts_with(it));
+        let n_bytes = n_digits + ending.map_or(0, str::len);
+        let is_more = |it: char| it.is_alphanumeric() || it == '%';
+        let is_whole = !text[n_bytes..].starts_with(is_more)
+            && !text[n_bytes..].strip_prefix(['.', ',', '-', ':']).is_some_and(begins_with_digit);
+        return is_whole.then_some((DatePart::Number { value, n_digits }, n_bytes));
+    }
+    let n_bytes = text.find(|it: char| !it.is_alphabetic()).unwrap_or(text.len());
+    let word = text[..n_bytes].to_lowercase();
+    if word.is_empty() {
+        let sign = text.chars().next().filter(|it| matches!(it, ' ' | ',' | '.'))?;
+        return Some((DatePart::Sign(sign), 1));
+    }
+    if word == "of" {
+        return Some((DatePart::Sign(' '), n_bytes));
+    }
+    let is_it = |it: &str| it == word || it[..3] == *word || word == "sept" && it == "september";
+    let month = MONTHS.iter().position(|it| is_it(it))?;
+    Some((DatePart::Month(month as u32 + 1), n_bytes))
+}
+
+fn begins_with_digit(text: &str) -> bool {
+    text.starts_with(|it: char| it.is_ascii_digit())
+}
+
+/// Returns the number of at most four digits at the beginning of a text, and how many these are.
+fn digits(text: &str) -> Option<(u32, usize)> {
+    let n_digits = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
+    match n_digits {
+        1..=4 => Some((text[..n_digits].parse().ok()?, n_digits)),
+        _ => None,
+    }
+}
+
+fn day_of(year: Option<u32>, month: u32, day: u32) -> Option<String> {
+    let is_day = (1..=12).contains(&month) && (1..=31).contains(&day);
+    let year = year.map_or("-".to_owned(), |it| format!("{it:04}"));
+    is_day.then(|| format!("{year}-{month:02}-{day:02}"))
+}
+
+fn month_of(year: u32, month: u32) -> Option<String> {
+    (1..=12).contains(&month).then(|| format!("{year:04}-{month:02}"))
+}

@@ -1,0 +1,281 @@
+//! Numbers in statements: each with its sign and its unit, in one form however it is written.
+//!
+//! - `1,000`, `1_000` and `1000` are one number, and so are `1.0` and `1`.
+//! - With a unit, numbers of one base are compared by what they are worth: `60 s` and `1 minute`.
+//! - Without one, further zeros behind a point count, since `3.10` may be a version. A `v` before
+//!   it and a `.0` at its end do not.
+//! - Letters that are no unit belong to the number: `1.2b3`, `0x1f`, `3rd`, `2.0-rc1`.
+
+use super::units::{currency, multiple, unit};
+
+/// Signs between groups of three digits.
+const GROUPING: [char; 7] = [',', '_', '\'', '’', '\u{a0}', '\u{2009}', '\u{202f}'];
+
+/// Words that begin what stands behind the number of a version and a hyphen.
+const PRERELEASES: [&str; 8] =
+    ["alpha", "beta", "rc", "pre", "preview", "dev", "nightly", "snapshot"];
+
+/// Digits of a number that is reckoned with, at most.
+const DIGITS_MAX: usize = 20;
+
+/// A number as written.
+struct WrittenNumber<'a> {
+    is_negative: bool,
+    /// Its digits without signs between groups, then those behind each point.
+    groups: Vec<String>,
+    /// A power of ten.
+    exponent: i32,
+    /// The text behind it.
+    rest: &'a str,
+}
+
+/// Returns the number at the beginning of a text in its one form, and the bytes that it takes;
+/// `before` is the character before it.
+pub(super) fn number(text: &str, before: Option<char>) -> Option<(String, usize)> {
+    let begins = |it: char| it.is_whitespace() || "([{=:,;<>\"'`|".contains(it);
+    let (is_negative, rest) = match text.strip_prefix(['-', '−']) {
+        Some(rest) if before.is_none_or(begins) => (true, rest),
+        Some(_) => return None,
+        None => (false, text),
+    };
+    let money =
+        rest.chars().next().and_then(|it| Some((it, currency(it.encode_utf8(&mut [0; 4]))?)));
+    let rest = money.map_or(rest, |it| &rest[it.0.len_utf8()..]);
+    let (is_negative, rest) = match rest.strip_prefix(['-', '−']) {
+        Some(rest) if money.is_some() => (true, rest),
+        _ => (is_negative, rest),
+    };
+    if let Some(code) = hexadecimal(rest) {
+        return Some((code.to_lowercase(), text.len() - rest.len() + code.len()));
+    }
+    let written = written(rest, is_negative)?;
+    let (shown, rest) = with_unit(&written, money.map(|it| it.1));
+    Some((shown, text.len() - rest.len()))
+}
+
+/// Returns the version at the beginning of a text, behind its `v` if it has one.
+pub(super) fn version(text: &str) -> Option<(String, usize)> {
+    let digits = text.strip_prefix(['v', 'V'])?;
+    let (shown, n_bytes) = number(digits, None).filter(|_| starts_with_digit(digits))?;
+    Some((shown, n_bytes + 1))
+}
+
+/// Returns the number at the beginning of a text whose unit of money stands before it: `USD 5`.
+pub(super) fn price(text: &str) -> Option<(String, usize)> {
+    let (word, rest) = text.split_at(word_end(text));
+    let (base, rest) = (currency(word)?, rest.trim_start_matches([' ', '\u{a0}']));
+    let unsigned = rest.strip_prefix(['-', '−']);
+    let written = written(unsigned.unwrap_or(rest), unsigned.is_some())?;
+    let (shown, rest) = with_unit(&written, Some(base));
+    Some((shown, text.len() - rest.len()))
+}
+
+fn starts_with_digit(text: &str) -> bool {
+    text.starts_with(|it: char| it.is_ascii_digit())
+}
+
+fn digits(text: &str) -> &str {
+    &text[..text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len())]
+}
+
+fn hexadecimal(text: &str) -> Option<&str> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
+    let n_digits = digits.find(|it: char| !it.is_alphanumeric()).unwrap_or(digits.len());
+    (0 < n_digits).then(|| &text[..2 + n_digits])
+}
+
+fn written(text: &str, is_negative: bool) -> Option<WrittenNumber<'_>> {
+    let mut whole = digits(text).to_owned();
+    let mut rest = &text[whole.len()..];
+    if whole.is_empty() && !rest.strip_prefix('.').is_some_and(starts_with_digit) {
+        return None;
+    }
+    let separator = rest.chars().next().filter(|it| GROUPING.contains(it));
+    if let Some(separator) = separator.filter(|_| whole.len() <= 3 && !whole.starts_with('0')) {
+        while let Some(group) = rest.strip_prefix(separator).map(digits)
+            && group.len() == 3
+        {
+            whole.push_str(group);
+            rest = &rest[separator.len_utf8() + 3..];
+        }
+    }
+    let mut groups = vec![whole];
+    while let Some(group) = rest.strip_prefix('.').map(digits)
+        && !group.is_empty()
+    {
+        groups.push(group.to_owned());
+        rest = &rest[1 + group.len()..];
+    }
+    let mut exponent = 0;
+    if groups.len() <= 2
+        && let Some(power) = rest.strip_prefix(['e', 'E'])
+    {
+        let sign = power.strip_prefix('-');
+        let power = sign.or_else(|| power.strip_prefix('+')).unwrap_or(power);
+        let n_digits = digits(power).len();
+        let is_whole = !power[n_digits..].starts_with(char::is_alphanumeric);
+        if let (1..=2, true) = (n_digits, is_whole) {
+            let size = power[..n_digits].parse().unwrap_or(0);
+            exponent = if sign.is_some() { -size } else { size };
+            rest = &power[n_digits..];
+        }
+    }
+    Some(WrittenNumber { is_negative, groups, exponent, rest })
+}
+
+/// Returns a number with its unit in one form, and the text behind both.
+fn with_unit<'a>(written: &WrittenNumber<'a>, money: Option<&'static str>) -> (String, &'a str) {
+    let rest = written.rest;
+    if let Some((time, rest)) = clock_time(written) {
+        return (time, rest);
+    }
+    let (attached, after) = rest.split_at(word_end(rest));
+    if !attached.is_empty() {
+        return match unit(attached).filter(|_| money.is_none()) {
+            Some((base, worth)) => (amount(written, worth, base), after),
+            None => coded(written, money),
+        };
+    }
+    if let Some(release) = prerelease(written) {
+        return (format!("{}{}", plain(written), release.to_lowercase()), &rest[release.len()..]);
+    }
+    let (mut rest, mut factor) = (rest, 1);
+    if let Some((word, after)) = next_word(rest)
+        && let Some(worth) = multiple(word)
+    {
+        (rest, factor) = (after, worth);
+    }
+    if let Some(base) = money {
+        return (amount(written, factor, base), rest);
+    }
+    match next_word(rest).and_then(|(word, after)| Some((unit(word)?, after))) {
+        Some(((base, worth), after)) => (amount(written, factor * worth, base), after),
+        None if factor != 1 => (amount(written, factor, ""), rest),
+        None => (plain(written), rest),
+    }
+}
+
+/// Returns the word behind a number, and the text behind that.
+fn next_word(text: &str) -> Option<(&str, &str)> {
+    let word = text.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
+    let word = if word.len() == text.len() { text.strip_prefix('-')? } else { word };
+    let (word, after) = word.split_at(word_end(word));
+    (!word.is_empty()).then_some((word, after))
+}
+
+/// Returns where a word ends that may be a unit: letters and digits, or one sign.
+fn word_end(text: &str) -> usize {
+    match text.chars().next() {
+        Some(sign) if !sign.is_alphanumeric() && unit(sign.encode_utf8(&mut [0; 4])).is_some() => {
+            sign.len_utf8()
+        }
+        _ => text.find(|it: char| !it.is_alphanumeric()).unwrap_or(text.len()),
+    }
+}
+
+/// Returns a number with what is attached to it, as written in lower case.
+fn coded<'a>(written: &WrittenNumber<'a>, money: Option<&str>) -> (String, &'a str) {
+    let rest = written.rest;
+    let is_code = |it: char| it.is_alphanumeric() || it == '.';
+    let code = &rest[..rest.find(|it| !is_code(it)).unwrap_or(rest.len())];
+    let code = code.trim_end_matches('.');
+    let sign = if written.is_negative { "-" } else { "" };
+    let number = written.groups.join(".");
+    let shown = format!("{sign}{number}{}{}", code.to_lowercase(), money.unwrap_or_default());
+    (shown, &rest[code.len()..])
+}
+
+/// Returns what stands behind the number of a version, such as `-rc1`.
+fn prerelease<'a>(written: &WrittenNumber<'a>) -> Option<&'a str> {
+    let after = written.rest.strip_prefix('-')?;
+    let n_letters = after.find(|it: char| !it.is_alphabetic()).unwrap_or(after.len());
+    let is_one = PRERELEASES.contains(&after[..n_letters].to_lowercase().as_str());
+    let is_code = |it: char| it.is_alphanumeric() || it == '.';
+    let n_bytes = after.find(|it| !is_code(it)).unwrap_or(after.len());
+    is_one.then(|| written.rest[..1 + n_bytes].trim_end_matches('.'))
+}
+
+/// Returns a time of the day: `9:30`, or `9:30:00`.
+fn clock_time<'a>(written: &WrittenNumber<'a>) -> Option<(String, &'a str)> {
+    let [hour] = &written.groups[..] else { return None };
+    let mut rest = written.rest;
+    let mut shown = hour.trim_start_matches('0').to_owned();
+    let mut n_parts = 0;
+    while let Some(part) = rest.strip_prefix(':').map(digits)
+        && part.len() == 2
+        && n_parts < 2
+    {
+        shown = format!("{shown}:{part}");
+        rest = &rest[3..];
+        n_parts += 1;
+    }
+    if n_parts == 0 || 2 < hour.len() {
+        return None;
+    }
+    let n_letters = rest.find(|it: char| !it.is_alphanumeric()).unwrap_or(rest.len());
+    if 0 < n_letters {
+        shown.push_str(&rest[..n_letters].to_lowercase());
+        rest = &rest[n_letters..];
+    } else if let Some((word, after)) = next_word(rest)
+        && let Some((half @ ("am" | "pm"), _)) = unit(word)
+    {
+        shown.push_str(half);
+        rest = after;
+    }
+    Some((shown, rest))
+}
+
+/// Returns a number without a unit, in one form.
+fn plain(written: &WrittenNumber<'_>) -> String {
+    let mut groups: Vec<&str> = written.groups.iter().map(String::as_str).collect();
+    if written.exponent != 0 && groups.len() <= 2 {
+        return amount(written, 1, "");
+    }
+    let is_zero = |it: &&str| it.bytes().all(|it| it == b'0');
+    while 1 < groups.len() && groups.last().is_some_and(is_zero) {
+        groups.pop();
+    }
+    groups[0] = groups[0].trim_start_matches('0');
+    let whole = if groups[0].is_empty() { "0" } else { groups[0] };
+    let shown = std::iter::once(whole).chain(groups[1..].iter().copied());
+    let shown = shown.collect::<Vec<_>>().join(".");
+    if written.is_negative && shown != "0" { format!("-{shown}") } else { shown }
+}
+
+/// Returns how many of a base a number is, without zeros that mean nothing.
+fn amount(written: &WrittenNumber<'_>, worth: i128, base: &str) -> String {
+    let exact = || {
+        let [whole, fraction @ ..] = &written.groups[..] else { return None };
+        let fraction = match fraction {
+            [] => "",
+            [one] => one.as_str(),
+            _ => return None,
+        };
+        let all = format!("{whole}{fraction}");
+        if DIGITS_MAX < all.len() {
+            return None;
+        }
+        let mut number = all.parse::<i128>().ok()?.checked_mul(worth)?;
+        let mut n_behind = i32::try_from(fraction.len()).ok()? - written.exponent;
+        while 0 < n_behind && number % 10 == 0 {
+            (number, n_behind) = (number / 10, n_behind - 1);
+        }
+        if n_behind < 0 && DIGITS_MAX as i32 <= -n_behind {
+            return None;
+        }
+        while n_behind < 0 {
+            (number, n_behind) = (number.checked_mul(10)?, n_behind + 1);
+        }
+        let width = n_behind as usize + 1;
+        let digits = format!("{number:0width$}");
+        let (whole, fraction) = digits.split_at(digits.len() - n_behind as usize);
+        let sign = if written.is_negative && number != 0 { "-" } else { "" };
+        let point = if fraction.is_empty() { "" } else { "." };
+        Some(format!("{sign}{whole}{point}{fraction}{base}"))
+    };
+    exact().unwrap_or_else(|| {
+        let WrittenNumber { is_negative, groups, exponent, .. } = written;
+        let sign = if *is_negative { "-" } else { "" };
+        format!("{sign}{}e{exponent}×{worth}{base}", groups.join("."))
+    })
+}
