@@ -66,6 +66,8 @@ pub(crate) struct ParsedQuery {
     pub(crate) n_words: usize,
     /// Whether it begins with a word such as `what`.
     pub(crate) is_asked: bool,
+    /// Whether it has nothing but function words, such as `and of`.
+    pub(crate) tells_nothing: bool,
 }
 
 /// A term of a query.
@@ -132,10 +134,10 @@ pub(crate) fn parse_query(query: &str) -> ParsedQuery {
             QueryToken::Open | QueryToken::Close | QueryToken::Near => (),
         }
     }
-    let n_words = terms.n_words;
+    let (n_words, is_asked) = (terms.n_words, begins_question(query));
+    let tells_nothing = terms.content.is_empty() && !terms.function.is_empty();
     let (terms, marks) = terms.finish();
-    let is_asked = begins_question(query);
-    ParsedQuery { expression: expression(&tokens), terms, marks, n_words, is_asked }
+    ParsedQuery { expression: expression(&tokens), terms, marks, n_words, is_asked, tells_nothing }
 }
 
 impl ParsedQuery {

@@ -29,6 +29,8 @@ pub(super) struct QuestionTerms {
     marks: Vec<String>,
     /// Share of the question that each term is; they add up to 1.
     shares: Vec<f64>,
+    /// Whether it asks for nothing, since it has nothing but function words.
+    pub(super) tells_nothing: bool,
 }
 
 /// Nodes that have words of a question: the sum of the shares, and the set of the terms.
@@ -62,7 +64,8 @@ impl Hasher for NodeRowIdHasher {
 }
 
 impl QuestionTerms {
-    /// Reads a question and finds the nodes that have words of it.
+    /// Reads a question and finds the nodes that have words of it. Function words alone, such as
+    /// `and of`, ask for nothing.
     pub(super) fn ask(
         reader: &Reader,
         text: &str,
@@ -72,9 +75,12 @@ impl QuestionTerms {
         let is_only = !parsed.terms.iter().any(is_whole);
         let is_own = |it: &Term| !matches!(it.role, QuestionTermRole::Related { .. });
         let is_asked = |it: &Term| is_own(it) && (is_only || is_whole(it));
+        let tells_nothing = parsed.tells_nothing;
+        let is_asked = |it: &Term| !tells_nothing && is_asked(it);
         let terms: Vec<Term> = parsed.terms.into_iter().filter(is_asked).collect();
         let terms = whole_or_in_bigrams(reader, filter_of(None), terms)?;
-        let mut question = QuestionTerms { terms, marks: parsed.marks, shares: Vec::new() };
+        let (marks, shares) = (parsed.marks, Vec::new());
+        let mut question = QuestionTerms { terms, marks, shares, tells_nothing };
         let sets = question.sets(reader)?;
         let shares = &question.shares;
         let sum = |set: u64| -> f64 {

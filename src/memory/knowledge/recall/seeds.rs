@@ -55,6 +55,9 @@ impl RecallExecution<'_> {
     /// Finds nodes by words.
     pub(super) fn of_words(&self, query: &str) -> KnowledgeResult<RecallCandidates> {
         let (question, mut matches) = QuestionTerms::ask(self.reader, query)?;
+        if question.tells_nothing {
+            return Ok(RecallCandidates::default());
+        }
         if let Some(meaning) = &self.request.meaning {
             let recalled = |keys: &[NodeRowId]| {
                 let types = self.reader.types_of(keys)?.into_iter();

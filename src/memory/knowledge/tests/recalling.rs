@@ -65,6 +65,21 @@ fn an_irrelevant_question_gives_nothing() {
 }
 
 #[test]
+fn function_words_alone_ask_for_nothing() {
+    let case = Case::new();
+    case.concept("The end of the backoff", "Wait for it, and then do it again.", json!({}));
+    case.remember(json!({"content": "The cache of the gateway and that of the disk are full."}));
+    for query in ["the", "and of", "What is it?", "\tThe"] {
+        let answer = case.recall(json!({"query": query}));
+        assert_eq!(answer["items"], json!([]), "{query}");
+        assert!(answer["note"].as_str().unwrap().starts_with("nothing relevant"), "{answer}");
+    }
+    assert_eq!(case.titles(json!({"query": "the cache"})).len(), 1);
+    let quoted = case.recall(json!({"query": "\"and that of\""}));
+    assert_eq!(quoted["items"].as_array().unwrap().len(), 1, "a phrase is asked for as it is");
+}
+
+#[test]
 fn a_neighbour_without_a_word_of_the_question_is_returned() {
     let case = Case::new();
     let jitter = case.concept("Jitter", "Randomize the pauses.", json!({"confidence": 0.6}));
