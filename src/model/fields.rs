@@ -133,6 +133,14 @@ impl CanonicalFields {
     }
 }
 
+/// Returns the items of the list under a key; none where there is no list.
+pub(crate) fn list<'a>(fields: &'a Map<String, Value>, key: &str) -> &'a [Value] {
+    match fields.get(key) {
+        Some(Value::Array(items)) => items,
+        _ => &[],
+    }
+}
+
 /// Rewrites every string of a stored text, and keys below the first level; `None` where nothing
 /// changed. A text that is no JSON object is one string.
 pub(crate) fn map_text(text: &str, rewrite: &mut impl FnMut(&str) -> String) -> Option<String> {

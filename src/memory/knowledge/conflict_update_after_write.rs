@@ -8,8 +8,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use super::conflict_writes::{
     ConflictOutcome, DISPUTES, end_conflict, is_open, open_conflict, statements_of,
 };
@@ -21,6 +19,7 @@ use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::differing_statement_values::{StatementFeatures, StatementIndex};
 use crate::model::entity_extraction::normal_name;
+use crate::model::fields;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::knowledge::{CONFLICT_STATES, LINKS_MAX};
 use crate::model::tree::NodeType;
@@ -166,7 +165,7 @@ fn contest(
     let mut subjects = FactSubjectCache::default();
     for fact in changed {
         let attribute = fact.text("attribute").unwrap_or_default();
-        let own = fact.fields.get("names").and_then(Value::as_array).into_iter().flatten();
+        let own = fields::list(&fact.fields, "names").iter();
         let own = own.filter_map(|it| it.as_str().map(str::to_owned));
         let subject = subjects.of(batch, &fact)?.clone();
         let mut keys = subject.all_keys(attribute);

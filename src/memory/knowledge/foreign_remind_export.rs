@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 use super::arguments::KnowledgeResult;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::name_key;
+use crate::model::fields;
 use crate::model::kind_specs::knowledge::FACT_CLUSTER;
 use crate::model::tree::NodeType;
 use crate::store::reader::{KnowledgeRow, Reader};
@@ -145,11 +146,6 @@ fn value(row: &KnowledgeRow, key: &str) -> Value {
     row.fields.as_ref().and_then(|it| it.get(key)).cloned().unwrap_or(Value::Null)
 }
 
-fn list(row: &KnowledgeRow, key: &str) -> Value {
-    let value = value(row, key);
-    if value.is_null() { json!([]) } else { value }
-}
-
 /// Returns the id of what replaced a node.
 fn superseded_by(row: &KnowledgeRow, names: &RecordIds) -> Value {
     row.text("superseded_by").and_then(|it| names.of(it)).into()
@@ -166,8 +162,7 @@ fn labels(row: &KnowledgeRow, names: &RecordIds, derived: &mut RemindEdgeLists) 
         _ => Map::new(),
     };
     if let Some(topic) = topic_of(row, names).as_str() {
-        let values = labels.get("topic").and_then(Value::as_array).into_iter().flatten();
-        let others = values.filter(|it| *it != topic).cloned();
+        let others = fields::list(&labels, "topic").iter().filter(|it| *it != topic).cloned();
         let all: Vec<Value> = std::iter::once(topic.into()).chain(others).collect();
         labels.insert("topic".to_owned(), all.into());
     }
@@ -333,8 +328,8 @@ fn concept(
         "relations": relations,
         "source_episodes": sources,
         "conditions": value(row, "conditions"),
-        "exceptions": list(row, "exceptions"),
-        "tags": list(row, "tags"),
+        "exceptions": row.list("exceptions"),
+        "tags": row.list("tags"),
         "labels": labels,
         "topic_id": topic_of(row, names),
         "deleted_at": deleted_at(row),
@@ -367,10 +362,9 @@ fn entity(row: &KnowledgeRow, names: &RecordIds, derived: &mut RemindEdgeLists) 
     derived.add_edges(row, names);
     let kind = row.text("kind").unwrap_or("other");
     let mut record = entity_record(&id, kind, row.title(), row.time("created_at"));
-    let names = list(row, "names");
     let is_alias = |it: &&str| {
         let key = Value::from(name_key(it));
-        key != name_key(row.title()) && names.as_array().is_some_and(|it| it.contains(&key))
+        key != name_key(row.title()) && row.list("names").contains(&key)
     };
     let aliases: Vec<&str> = row.content.lines().filter(is_alias).collect();
     if !aliases.is_empty() {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::normal_name;
-use crate::model::fields::CanonicalFields;
+use crate::model::fields::{self, CanonicalFields};
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::KindSpec;
 use crate::model::kind_specs::knowledge::LINKS_MAX;
@@ -98,8 +98,8 @@ impl StoredKnowledgeNode {
 
     /// Returns the ids that its edges of a type lead to.
     pub(super) fn linked(&self, link_type: &str) -> Vec<&str> {
-        let links = self.fields.get("links").and_then(Value::as_array).into_iter().flatten();
-        links
+        fields::list(&self.fields, "links")
+            .iter()
             .filter(|it| it["type"].as_str() == Some(link_type))
             .filter_map(|it| it["to"].as_str())
             .collect()
@@ -152,8 +152,7 @@ pub(super) fn note_unlinked(fields: &mut Map<String, Value>, link_type: &str, to
 /// Returns whether somebody took an edge away.
 pub(super) fn is_unlinked(fields: &Map<String, Value>, link_type: &str, to: NodeId) -> bool {
     let link = edge(link_type, to, 1.0, None);
-    let unlinked = fields.get(UNLINKED).and_then(Value::as_array);
-    unlinked.into_iter().flatten().any(|it| is_same_edge(it, &link))
+    fields::list(fields, UNLINKED).iter().any(|it| is_same_edge(it, &link))
 }
 
 fn set_unlinked(fields: &mut Map<String, Value>, change: impl FnOnce(&mut Vec<Value>)) {

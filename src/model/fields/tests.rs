@@ -80,3 +80,12 @@ fn a_member_is_left_unread() {
         assert!(without(bad).is_err(), "{bad}");
     }
 }
+
+#[test]
+fn what_is_no_list_has_no_items() {
+    let Value::Object(object) = json!({"a": [1, 2], "b": 7, "c": []}) else { panic!("an object") };
+    assert_eq!(list(&object, "a"), [1, 2]);
+    for key in ["b", "c", "d"] {
+        assert!(list(&object, key).is_empty(), "{key}");
+    }
+}

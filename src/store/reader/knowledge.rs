@@ -13,7 +13,7 @@ pub(in crate::store) use open_conflicts::disputes_what_is_over;
 use super::typed_nodes::unreadable;
 use super::{Reader, limit, list};
 use crate::model::clock::UnixMillis;
-use crate::model::fields::{CanonicalFields, CanonicalFieldsError};
+use crate::model::fields::{self, CanonicalFields, CanonicalFieldsError};
 use crate::model::heat::StoredHeat;
 use crate::model::tree::NodeType;
 use crate::model::validity::Validity;
@@ -53,6 +53,11 @@ impl KnowledgeRow {
     /// Returns the text of a field.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         self.field(key)?.as_str()
+    }
+
+    /// Returns the items of a field that is a list.
+    pub(crate) fn list(&self, key: &str) -> &[Value] {
+        self.fields.as_ref().map_or(&[], |it| fields::list(it.object(), key))
     }
 
     /// Returns the number of a field.

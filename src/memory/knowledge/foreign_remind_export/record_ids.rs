@@ -102,9 +102,7 @@ impl RecordIds {
     fn add_files(&mut self, reader: &Reader) -> KnowledgeResult<()> {
         for node_type in [NodeType::Episode, NodeType::Fact] {
             for row in rows(reader, node_type)? {
-                let links = row.fields.as_ref().and_then(|it| it.get("links")?.as_array());
-                let ends = links.into_iter().flatten().filter_map(|it| it["to"].as_str());
-                for id in ends {
+                for id in row.list("links").iter().filter_map(|it| it["to"].as_str()) {
                     if self.ids.contains_key(id) {
                         continue;
                     }
@@ -144,8 +142,7 @@ pub(super) struct RecordLink<'a> {
 }
 
 pub(super) fn links(row: &KnowledgeRow) -> Vec<RecordLink<'_>> {
-    let links = row.fields.as_ref().and_then(|it| it.get("links")?.as_array());
-    links.into_iter().flatten().filter_map(link).collect()
+    row.list("links").iter().filter_map(link).collect()
 }
 
 fn link(link: &Value) -> Option<RecordLink<'_>> {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::edges::RemindEdgeLists;
 use super::record_ids::{RecordIds, links};
-use super::{list, record_time, value};
+use super::{record_time, value};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::entity_resolution::MERGED_MAX;
 use crate::model::tree::NodeType;
@@ -113,7 +113,7 @@ pub(super) fn topic(row: &KnowledgeRow) -> Value {
         "id": row.title(),
         "name": row.title(),
         "description": row.content,
-        "name_hashes": list(row, "names"),
+        "name_hashes": row.list("names"),
     })
 }
 

@@ -350,9 +350,8 @@ pub(super) fn links_between(
 }
 
 fn context_of(source: &KnowledgeRow, link_type: &str, to: &str) -> Value {
-    let links = field(source, "links");
-    let links = links.as_array().into_iter().flatten();
-    let mut same = links.filter(|it| it["type"] == link_type && it["to"] == to);
+    let mut same =
+        source.list("links").iter().filter(|it| it["type"] == link_type && it["to"] == to);
     same.next().map_or(Value::Null, |it| it["context"].clone())
 }
 
@@ -396,7 +395,6 @@ fn deleted_at(row: &KnowledgeRow) -> Value {
 
 fn concept(reader: &Reader, row: &KnowledgeRow) -> KnowledgeResult<Value> {
     let sources = sources(reader, row.key)?;
-    let links = field(row, "links");
     let relation = |it: &Value| {
         json!({
             "type": it["type"],
@@ -405,7 +403,7 @@ fn concept(reader: &Reader, row: &KnowledgeRow) -> KnowledgeResult<Value> {
             "context": it["context"],
         })
     };
-    let relations: Vec<Value> = links.as_array().into_iter().flatten().map(relation).collect();
+    let relations: Vec<Value> = row.list("links").iter().map(relation).collect();
     let mut facts = reader.facts_below(&[row.key], FACTS_MAX)?;
     let now = last_written(reader)?;
     facts.retain(|it| !it.is_gone() && !it.has_ended(now));

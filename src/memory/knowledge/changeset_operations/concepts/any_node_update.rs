@@ -16,6 +16,7 @@ use crate::memory::knowledge::node_writes::{
 use crate::memory::typed::{UpdateRequest, rewrite};
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::name_key;
+use crate::model::fields;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::KindSpec;
 use crate::model::kind_specs::knowledge::{EPISODE_CHARS_MAX, TITLE_CHARS_MAX};
@@ -196,7 +197,7 @@ fn new_values(
     let mut fields = details(given)?;
     if let Some(title) = given.string("title", TITLE_CHARS_MAX)? {
         let mut names = vec![Value::from(name_key(&title))];
-        let known = node.fields.get("names").and_then(Value::as_array).into_iter().flatten();
+        let known = fields::list(&node.fields, "names").iter();
         // The former names of a topic or an entity go on being found.
         let is_other = |it: &str| node.is_a(NodeType::Topic) && is_reduced_key(node.title(), it);
         let is_kept = |it: &&Value| {
@@ -251,7 +252,7 @@ fn mentions_of(
 
 /// Returns the edges of an episode with other mentions.
 fn with_mentions(node: &StoredKnowledgeNode, mentions: &[NodeId]) -> Value {
-    let known = node.fields.get("links").and_then(Value::as_array).into_iter().flatten();
+    let known = fields::list(&node.fields, "links").iter();
     let mut linked = Map::new();
     known.filter(|it| it["type"] != "mentions").for_each(|it| add_edge(&mut linked, it.clone()));
     mentions.iter().for_each(|it| add_edge(&mut linked, edge("mentions", *it, 1.0, None)));

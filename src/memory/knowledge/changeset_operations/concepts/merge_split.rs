@@ -25,6 +25,7 @@ use crate::memory::knowledge::node_writes::{
     set_fields, set_node,
 };
 use crate::model::entity_extraction::name_key;
+use crate::model::fields;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::knowledge::{FACT_CLUSTER, TITLE_CHARS_MAX};
 use crate::model::tree::NodeType;
@@ -89,8 +90,8 @@ pub(in crate::memory::knowledge::changeset_operations) fn merge_one(
             set_fields(batch, &mut child, |it| add_key(it, subject), now)?;
         }
     }
-    let own = from.fields.get("links").and_then(Value::as_array).cloned().unwrap_or_default();
-    let names = from.fields.get("names").and_then(Value::as_array).cloned().unwrap_or_default();
+    let own = fields::list(&from.fields, "links").to_vec();
+    let names = fields::list(&from.fields, "names").to_vec();
     let mut content = target.record.content.clone();
     if from.is_a(NodeType::Entity) {
         let names = std::iter::once(from.title()).chain(from.record.content.lines());
@@ -257,7 +258,7 @@ impl SplitPartAssignment {
 }
 
 fn links_of(node: &StoredKnowledgeNode) -> impl Iterator<Item = &Value> {
-    node.fields.get("links").and_then(Value::as_array).into_iter().flatten()
+    fields::list(&node.fields, "links").iter()
 }
 
 /// Points edges to the whole at its parts, and so what the whole had replaced or taken in.
@@ -273,7 +274,7 @@ fn turn_edges(
     for source in sources {
         let parts: Vec<String> = parts_of(&source.id().to_string());
         let turn = |fields: &mut Map<String, Value>| {
-            let links = fields.get("links").and_then(Value::as_array).cloned().unwrap_or_default();
+            let links = fields::list(fields, "links").to_vec();
             fields.shift_remove("links");
             for link in links {
                 let is_turned = link["to"] == id;
