@@ -13,6 +13,7 @@ use super::node_writes::{
 };
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
+use crate::model::fields;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::knowledge::{CONFLICT_STATES, LINKS_MAX};
 use crate::model::tree::NodeType;
@@ -138,12 +139,14 @@ pub(super) fn have_same_terms(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) 
     if ![a, b].iter().all(|it| it.has("attribute")) {
         return a.record.place.parent == b.record.place.parent;
     }
-    fn keys(fact: &StoredKnowledgeNode) -> Vec<&str> {
-        let names = fact.fields.get("names").and_then(Value::as_array).into_iter().flatten();
-        names.filter_map(Value::as_str).chain(fact.text("key")).collect()
-    }
-    let of_b = keys(b);
-    keys(a).iter().any(|it| of_b.contains(it))
+    let of_b = keys_of_fact(b);
+    keys_of_fact(a).iter().any(|it| of_b.contains(it))
+}
+
+/// Returns the keys by which a fact with an attribute is found.
+pub(super) fn keys_of_fact(fact: &StoredKnowledgeNode) -> Vec<&str> {
+    let names = fields::list(&fact.fields, "names").iter();
+    names.filter_map(Value::as_str).chain(fact.text("key")).collect()
 }
 
 fn disputes(between: &[StoredKnowledgeNode]) -> Vec<Value> {

@@ -1,39 +1,41 @@
 //! Equal facts of a changeset: those that say the same of one subject become one.
 //!
-//! A merge, a restoration and an edit bring them together. The eldest stays, from the earliest
-//! beginning to the latest end that any of them says. It takes over what they mention, the episodes
-//! that state them and their conflicts.
+//! A merge, a restoration and an edit bring them together; white space is no meaning. The eldest
+//! stays, from the earliest beginning to the latest end that any of them says. It takes over what
+//! they mention, the episodes that state them and their conflicts.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Map, Value, json};
 
-use super::conflict_writes::have_same_terms;
+use super::conflict_writes::{have_same_terms, keys_of_fact};
 use super::contradicting_facts::is_standing_fact;
 use super::edge_redirection::redirect_edges;
 use super::fact_subject::{FactSubjectCache, NAMES_MAX};
 use super::node_writes::{StoredKnowledgeNode, add_edge, edge, find_node, set_bounds, set_fields};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
-use crate::model::entity_extraction::normal_name;
+use crate::model::entity_extraction::{normal_name, normal_statement};
+use crate::model::fields;
 use crate::model::kind_specs::knowledge::LINKS_MAX;
-use crate::model::tree::NodeType;
 use crate::model::validity::Validity;
-use crate::store::Batch;
+use crate::store::{Batch, NodeRowId};
 
 /// Makes each fact that this write changed, and those that say the same by now, one.
 pub(super) fn merge_equal_facts(batch: &mut Batch<'_>, now: UnixMillis) -> Result<(), MemoryError> {
     let mut subjects = FactSubjectCache::default();
-    for changed in batch.facts_changed_by_this_write()? {
-        let mut equal = batch.typed_with_text(NodeType::Fact, &changed.content)?;
-        if equal.len() < 2 {
+    let mut known = FactsByStatement::default();
+    for changed in StoredKnowledgeNode::all(batch.facts_changed_by_this_write()?)? {
+        let mut others = known.equal_to(batch, &changed)?;
+        if others.is_empty() {
             continue;
         }
         // One before it may have taken it in.
-        let Some(fact) = find_node(batch, &changed.id.to_string())? else { continue };
+        let Some(fact) = find_node(batch, &changed.id().to_string())? else { continue };
         if !is_standing_fact(batch, &fact, now)? {
             continue;
         }
-        equal.retain(|it| it.id != changed.id);
-        let mut others = StoredKnowledgeNode::all(equal)?;
         let subject = subjects.of(batch, &fact)?;
         subject.retain_own(batch, &mut others)?;
         let mut group = Vec::new();
@@ -58,6 +60,70 @@ pub(super) fn merge_equal_facts(batch: &mut Batch<'_>, now: UnixMillis) -> Resul
     Ok(())
 }
 
+/// A term that facts share which may be one: a key, or without an attribute their cluster.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum SharedTerm {
+    Key(String),
+    Cluster(NodeRowId),
+}
+
+/// The facts of the terms that were looked up, by what they say.
+#[derive(Default)]
+struct FactsByStatement(BTreeMap<SharedTerm, HashMap<String, Vec<NodeRowId>>>);
+
+impl FactsByStatement {
+    /// Returns the other facts that share a term with one and say the same.
+    fn equal_to(
+        &mut self,
+        batch: &Batch<'_>,
+        fact: &StoredKnowledgeNode,
+    ) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
+        let terms: Vec<SharedTerm> = match fact.has("attribute") {
+            true => {
+                keys_of_fact(fact).into_iter().map(|it| SharedTerm::Key(it.to_owned())).collect()
+            }
+            false => fact.record.place.parent.map(SharedTerm::Cluster).into_iter().collect(),
+        };
+        let statement = normal_statement(&fact.record.content);
+        let mut equal = BTreeSet::new();
+        for term in terms {
+            let known = match self.0.entry(term) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    let facts = facts_of(batch, new.key())?;
+                    new.insert(facts)
+                }
+            };
+            equal.extend(known.get(&statement).into_iter().flatten().copied());
+        }
+        equal.remove(&fact.record.key);
+        let mut others = Vec::new();
+        for key in equal {
+            others.extend(batch.at(key)?.map(StoredKnowledgeNode::of).transpose()?);
+        }
+        Ok(others)
+    }
+}
+
+/// Returns the facts that have a term, by what they say.
+fn facts_of(
+    batch: &Batch<'_>,
+    term: &SharedTerm,
+) -> Result<HashMap<String, Vec<NodeRowId>>, MemoryError> {
+    let texts = match term {
+        SharedTerm::Key(key) => {
+            let facts = batch.living_facts_of(&[key])?.into_iter();
+            facts.map(|it| (it.key, it.content)).collect()
+        }
+        SharedTerm::Cluster(key) => batch.texts_of_living_facts(&[*key])?,
+    };
+    let mut facts: HashMap<String, Vec<NodeRowId>> = HashMap::new();
+    for (key, text) in texts {
+        facts.entry(normal_statement(&text)).or_default().push(key);
+    }
+    Ok(facts)
+}
+
 /// Returns whether two equal texts are one statement: of one attribute, for a common time.
 fn is_one(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) -> bool {
     let attribute = |it: &StoredKnowledgeNode| it.text("attribute").map(normal_name);
@@ -73,9 +139,7 @@ fn take_in(
     now: UnixMillis,
 ) -> Result<(), MemoryError> {
     let (id, into) = (younger.id(), eldest.id());
-    let n_links = |it: &StoredKnowledgeNode| {
-        it.fields.get("links").and_then(Value::as_array).map_or(0, Vec::len)
-    };
+    let n_links = |it: &StoredKnowledgeNode| fields::list(&it.fields, "links").len();
     if LINKS_MAX <= n_links(eldest) + n_links(&younger) {
         return Ok(());
     }
@@ -89,8 +153,7 @@ fn take_in(
     let (a, b) = (eldest.validity(), younger.validity());
     let from = a.from.into_iter().chain(b.from).min();
     let to = a.to.into_iter().chain(b.to).max();
-    let list = |name: &str| younger.fields.get(name).and_then(Value::as_array).cloned();
-    let (links, names) = (list("links").unwrap_or_default(), list("names").unwrap_or_default());
+    let [links, names] = ["links", "names"].map(|it| fields::list(&younger.fields, it).to_vec());
     let take = |it: &mut Map<String, Value>| {
         set_bounds(it, Validity { from, to });
         for name in ["contested", "asserted_by", "source_ref"] {

@@ -18,11 +18,12 @@ use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::differing_statement_values::StatementFeatures;
 use crate::model::entity_extraction::{name_key, normal_name};
+use crate::model::fields;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::knowledge::{FACT_CLUSTER, LINKS_MAX};
 use crate::model::tree::NodeType;
 use crate::model::validity::Validity;
-use crate::store::{Batch, NodeRecord, NodeRowId};
+use crate::store::{Batch, NodeRowId};
 use crate::text::tokens;
 
 /// Facts of a cluster whose values are compared with those of one statement, the newest ones.
@@ -124,10 +125,12 @@ fn near_facts(
     let mut near = newest_facts(batch, (subject, &below))?;
     if COMPARED_MAX <= near.len() {
         // One that says the same is found, however old it is.
-        let mut equal = batch.typed_with_text(NodeType::Fact, text)?;
-        let is_below = |it: &NodeRecord| it.place.parent.is_some_and(|key| below.contains(&key));
-        equal.retain(|it| is_below(it) && near.iter().all(|known| known.record.id != it.id));
-        let mut equal = StoredKnowledgeNode::all(equal)?;
+        let mut equal = Vec::new();
+        for (key, known) in batch.texts_of_living_facts(&below)? {
+            if is_equal_text(&known, text) && near.iter().all(|it| it.record.key != key) {
+                equal.extend(batch.at(key)?.map(StoredKnowledgeNode::of).transpose()?);
+            }
+        }
         subject.retain_own(batch, &mut equal)?;
         near.append(&mut equal);
     }
@@ -213,7 +216,7 @@ fn settle_rivals(
             close(batch, old, fact.id(), new.held.from.unwrap_or(now), now)?;
         }
         // Those that are replaced name what replaced them, too.
-        let n_links = fact.fields.get("links").and_then(Value::as_array).map_or(0, Vec::len);
+        let n_links = fields::list(&fact.fields, "links").len();
         let told = rivals.iter().rev().take(LINKS_MAX.saturating_sub(n_links));
         let links: Vec<Value> = told.map(|it| edge("supersedes", it.id(), 1.0, None)).collect();
         let link = |it: &mut Map<String, Value>| links.into_iter().for_each(|to| add_edge(it, to));

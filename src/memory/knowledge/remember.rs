@@ -256,7 +256,17 @@ fn remember_episode(
             source_ref: new.source_ref.as_deref(),
             known: None,
         };
-        stated = Some(state_fact(batch, &statement, now)?);
+        let outcome = state_fact(batch, &statement, now)?;
+        if !outcome.is_new
+            && let Some(episode) = episode_stating(batch, new, (&outcome.fact, topic.as_ref()))?
+        {
+            return Ok(RememberOutcome {
+                id: episode.to_string(),
+                fact: Some(outcome.fact.id().to_string()),
+                ..RememberOutcome::default()
+            });
+        }
+        stated = Some(outcome);
     }
     let mut fields = episode_fields(new, now);
     fields.insert("topic".to_owned(), topic_field(topic.as_ref()));
@@ -358,13 +368,7 @@ fn equal_episode(
     }
     let equal = batch.typed_with_text(NodeType::Episode, &new.content)?;
     for episode in StoredKnowledgeNode::all(equal)? {
-        let is_elsewhere = topic.as_deref().is_some_and(|it| episode.text("topic") != Some(it));
-        let is_other = new.at.is_some_and(|it| episode.time("at") != Some(it));
-        if episode.is_hidden()
-            || is_elsewhere
-            || is_other
-            || episode.text("kind") != Some(&new.kind)
-        {
+        if !is_same_episode(&episode, new, topic.as_deref()) {
             continue;
         }
         let fact = stated_fact(batch, &episode)?;
@@ -383,6 +387,30 @@ fn equal_episode(
         return Ok(Some((episode.id(), fact)));
     }
     Ok(None)
+}
+
+/// Returns the episode of a fact that says the same as a new one but for white space.
+fn episode_stating(
+    batch: &Batch<'_>,
+    new: &NewEpisode,
+    (fact, topic): (&StoredKnowledgeNode, Option<&StoredKnowledgeNode>),
+) -> Result<Option<NodeId>, MemoryError> {
+    let topic = topic.map(|it| it.id().to_string());
+    let mut episodes = StoredKnowledgeNode::all(batch.with_edge_to(fact.id(), &["supports"])?)?;
+    episodes.retain(|it| {
+        it.is_a(NodeType::Episode)
+            && is_same_episode(it, new, topic.as_deref())
+            && is_equal_text(&it.record.content, &new.content)
+    });
+    Ok(episodes.first().map(StoredKnowledgeNode::id))
+}
+
+/// Returns whether an episode is of the kind, the time and the topic that are given of a new one.
+fn is_same_episode(episode: &StoredKnowledgeNode, new: &NewEpisode, topic: Option<&str>) -> bool {
+    !episode.is_hidden()
+        && episode.text("kind") == Some(&new.kind)
+        && new.at.is_none_or(|it| episode.time("at") == Some(it))
+        && topic.is_none_or(|it| episode.text("topic") == Some(it))
 }
 
 /// Returns whether a fact has the terms that are given, its subject by whatever name.

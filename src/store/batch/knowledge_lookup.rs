@@ -8,7 +8,7 @@ use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
 use crate::store::node_columns::SqlTemplate;
 use crate::store::reader::disputes_what_is_over;
-use crate::store::{NodeRecord, NodeRowId, PreparedStatements, StoreError};
+use crate::store::{ErrorContext, NodeRecord, NodeRowId, PreparedStatements, StoreError};
 
 /// Nodes that one look-up returns, at most.
 const FOUND_MAX: i64 = 10_000;
@@ -129,6 +129,29 @@ impl Batch<'_> {
         let keys = serde_json::Value::from(keys).to_string();
         let n_max = i64::try_from(n_max).unwrap_or(FOUND_MAX).min(FOUND_MAX);
         self.records(&FIND, params![keys, n_max], "look up facts")
+    }
+
+    /// Returns the texts of all facts below nodes that are neither deleted nor replaced, newest
+    /// first.
+    pub(crate) fn texts_of_living_facts(
+        &self,
+        clusters: &[NodeRowId],
+    ) -> Result<Vec<(NodeRowId, String)>, StoreError> {
+        const TEXTS: &str = "
+            SELECT node.key, node.content
+              FROM json_each(?1) AS wanted
+             CROSS JOIN node ON node.parent = wanted.value
+             WHERE node.node_type = 'fact'
+               AND EXISTS (
+                   SELECT 1
+                     FROM facet
+                    WHERE facet.key = 'archived' AND facet.value = 0 AND facet.node = node.key)
+             ORDER BY node.position DESC, node.key DESC";
+        let keys: Vec<i64> = clusters.iter().map(|it| it.0).collect();
+        let keys = serde_json::Value::from(keys).to_string();
+        let mut texts = self.tx.prepare_cached(TEXTS).doing("look up facts")?;
+        let rows = texts.query_map([keys], |row| Ok((NodeRowId(row.get(0)?), row.get(1)?)));
+        rows.and_then(Iterator::collect).doing("look up facts")
     }
 
     /// Returns the facts that this write added or changed, eldest first.

@@ -261,3 +261,63 @@ fn equal_statements_about_two_subjects_stay_two() {
         assert_eq!(case.field(it["fact"].as_str().unwrap(), "merged_into"), Value::Null);
     }
 }
+
+/// Spellings of one statement that differ in white space alone.
+const SPACED: [&str; 3] = [
+    "The cache timeout is 30 s.",
+    "The cache  timeout\nis 30 s. ",
+    "The cache\u{a0}timeout is 30 s.",
+];
+
+impl Case {
+    fn n_living(&self, node_type: &str) -> usize {
+        let found = self.memory.read(|reader| {
+            let keys = reader.nodes_with(&[FieldFilter::text("type", node_type)])?;
+            reader.knowledge(&keys)
+        });
+        found.unwrap().iter().filter(|it| !it.is_gone()).count()
+    }
+}
+
+#[test]
+fn white_space_makes_no_other_fact_when_remembered() {
+    for attribute in [Value::Null, json!("timeout")] {
+        let case = Case::new();
+        for text in SPACED {
+            let given = json!({"content": text, "kind": "fact", "subject": "cache",
+                "attribute": attribute});
+            case.remember(given);
+        }
+        let n_living = ["fact", "episode", "conflict"].map(|it| case.n_living(it));
+        assert_eq!(n_living, [1, 1, 0], "{attribute}");
+    }
+}
+
+#[test]
+fn white_space_makes_no_other_fact_when_applied() {
+    for attribute in [Value::Null, json!("timeout")] {
+        let case = Case::new();
+        let fact = |text: &str, name: &str| {
+            json!({"op": "fact", "text": text, "subject": "cache", "attribute": attribute,
+                "as": name})
+        };
+        case.apply(json!([fact(SPACED[0], "a"), fact(SPACED[1], "b")]));
+        assert_eq!(case.n_living("fact"), 1, "{attribute}");
+        let other = case.apply(json!([fact("The cache timeout is 45 s.", "c")]));
+        let id = other["results"][0]["id"].as_str().unwrap();
+        case.apply(json!([{"op": "update", "id": id, "content": SPACED[2]}]));
+        assert_eq!(case.n_living("fact"), 1, "{attribute}: edited to the same");
+    }
+}
+
+#[test]
+fn a_statement_with_other_white_space_that_is_older_than_500_others_is_said_again() {
+    let case = Case::new();
+    let mut specifics = vec!["Worker  0: idle.".to_owned()];
+    specifics.extend((1..=500).map(|nth| format!("Worker {nth}: idle.")));
+    let cluster = json!({"id": "c2", "title": "Facts about worker", "concept_type": "fact_cluster",
+        "entity_ids": ["tool:worker"], "specifics": specifics});
+    case.import(&json!({"version": 3, "episodes": [], "concepts": [cluster]}).to_string());
+    case.remember(json!({"content": "Worker 0: idle.", "kind": "fact", "subject": "worker"}));
+    assert_eq!(case.n_living("fact"), 501);
+}
