@@ -6,8 +6,8 @@
 //! mention it, or whose name leads to it, and what mentions a file of another root is about that
 //! one.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
@@ -17,6 +17,7 @@ use super::node_writes::{StoredKnowledgeNode, find_node, set_fields};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::{NamedEntity, name_key, normal_name};
+use crate::model::fields;
 use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
 use crate::store::{Batch, FileNames, NodeRecord};
@@ -41,7 +42,7 @@ impl FactSubject {
         batch: &Batch<'_>,
         entity: &StoredKnowledgeNode,
     ) -> Result<FactSubject, MemoryError> {
-        let hashes = entity.fields.get("names").and_then(|it| it.as_array()).into_iter().flatten();
+        let hashes = fields::list(&entity.fields, "names").iter();
         let hashes = hashes.filter_map(|it| it.as_str().map(str::to_owned)).collect();
         let file = match entity.record.place.file {
             Some(_) => batch.file_names(entity.record.key)?.map(|it| (entity.id(), it)),
@@ -166,8 +167,7 @@ impl FactSubject {
         let hash = Value::from(name_key(name));
         for other in &mentions {
             let Some(node) = find_node(batch, other)?.filter(|it| it.id() != *id) else { continue };
-            let names = node.fields.get("names").and_then(Value::as_array);
-            let is_named = names.is_some_and(|it| it.contains(&hash));
+            let is_named = fields::list(&node.fields, "names").contains(&hash);
             let file = batch.file_names(node.record.key)?;
             let further = file.iter().flat_map(|it| it.further.iter().chain([&it.own]));
             if is_named || further.into_iter().any(|it| hash == name_key(it)) {
@@ -251,7 +251,7 @@ impl FactSubject {
         let hashes: Vec<&str> = self.hashes.iter().map(String::as_str).collect();
         let mut clusters = clusters_of(batch, &hashes)?;
         if self.file.as_ref().is_some_and(|(_, it)| it.has_other_roots) {
-            clusters = self.with_own_facts(batch, clusters)?;
+            clusters = self.with_own_facts(batch, clusters, EmptyClusters::Own)?;
         }
         if let Some(first) = clusters.first()
             && let Some(other) = subject_of_cluster(batch, first)?
@@ -276,12 +276,13 @@ impl FactSubject {
         &self,
         batch: &Batch<'_>,
         clusters: Vec<StoredKnowledgeNode>,
+        empty: EmptyClusters,
     ) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
         let mut own = Vec::new();
         for cluster in clusters {
             let facts = batch.living_facts_below(&[cluster.record.key], NAMES_MAX)?;
             let facts = StoredKnowledgeNode::all(facts)?;
-            let mut is_own = facts.is_empty();
+            let mut is_own = facts.is_empty() && empty == EmptyClusters::Own;
             for fact in &facts {
                 is_own = is_own || self.admits(batch, fact)?;
             }
@@ -291,6 +292,13 @@ impl FactSubject {
         }
         Ok(own)
     }
+}
+
+/// Whether clusters without facts are those of a subject that has their name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EmptyClusters {
+    Own,
+    OfOthers,
 }
 
 /// The subjects of the facts of one write, by their names and, where files are among them, by what
@@ -358,6 +366,40 @@ fn clusters_of(
             clusters.push(cluster);
         }
     }
+    Ok(clusters)
+}
+
+/// Returns the other clusters of the subject that a cluster has under a name, as its facts say,
+/// hidden or not: a file of another root may have the name, too.
+pub(super) fn other_clusters(
+    batch: &Batch<'_>,
+    cluster: &StoredKnowledgeNode,
+    hash: &str,
+) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
+    let mut facts = StoredKnowledgeNode::all(batch.children_of(cluster.record.key)?)?;
+    let is_named =
+        |it: &StoredKnowledgeNode| it.text("subject").is_some_and(|it| name_key(it) == hash);
+    facts.retain(|it| it.is_a(NodeType::Fact) && is_named(it));
+    let mut cache = FactSubjectCache::default();
+    for fact in facts.iter().take(NAMES_MAX) {
+        cache.of(batch, fact)?;
+    }
+    let mut subjects: Vec<FactSubject> = cache.subjects.into_values().collect();
+    let content = &cluster.record.content;
+    if subjects.is_empty() && name_key(content) == hash {
+        subjects.push(FactSubject::named(batch, content)?);
+    }
+    let mut clusters = Vec::new();
+    for subject in &mut subjects {
+        clusters.append(&mut subject.find_clusters(batch)?);
+        let shared = subject.find_shared_clusters(batch)?;
+        clusters.append(&mut subject.with_own_facts(batch, shared, EmptyClusters::OfOthers)?);
+    }
+    if subjects.is_empty() {
+        clusters = clusters_of(batch, &[hash])?;
+    }
+    let mut seen = BTreeSet::from([cluster.id()]);
+    clusters.retain(|it| seen.insert(it.id()));
     Ok(clusters)
 }
 

@@ -7,11 +7,9 @@ use super::concepts::{merge_one, place_in_topic};
 use super::processed_and_pinned::id;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_application_state::ChangesetContext;
-use crate::memory::knowledge::entity_resolution::{
-    known_topic, named_as, present_one, topic_field,
-};
+use crate::memory::knowledge::entity_resolution::{known_topic, named_as, topic_field};
 use crate::memory::knowledge::fact_of_episode::fact_stated_alone;
-use crate::memory::knowledge::fact_subject::{FactSubject, subject_of_cluster};
+use crate::memory::knowledge::fact_subject::other_clusters;
 use crate::memory::knowledge::node_writes::{StoredKnowledgeNode, find_node, set_fields};
 use crate::memory::knowledge::topic_member_release::{is_member, n_episodes_of};
 use crate::model::tree::NodeType;
@@ -131,21 +129,9 @@ fn replacements_of(
     let Some(hash) = node.text("subject").filter(|_| node.is_a(NodeType::Concept)) else {
         return named_as(batch, node);
     };
-    let mut clusters =
-        StoredKnowledgeNode::all(batch.with_facet(NodeType::Concept, "subject", hash)?)?;
-    if let Some(subject) = subject_of_cluster(batch, node)? {
-        clusters.extend(FactSubject::named(batch, &subject)?.find_clusters(batch)?);
-    }
-    let mut others: Vec<StoredKnowledgeNode> = Vec::new();
-    for cluster in clusters {
-        // The parts of one that was split stand beside each other.
-        if let Some(cluster) = present_one(batch, cluster)?
-            && node.time("updated_at") <= cluster.time("created_at")
-            && others.iter().chain([node]).all(|it| it.id() != cluster.id())
-        {
-            others.push(cluster);
-        }
-    }
+    let mut others = other_clusters(batch, node, hash)?;
+    // The parts of one that was split stand beside each other.
+    others.retain(|it| node.time("updated_at") <= it.time("created_at"));
     Ok(others)
 }
 

@@ -16,6 +16,7 @@ use crate::memory::knowledge::node_writes::{
 };
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
+use crate::model::fields;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::knowledge::{CONFLICT_STATES, LINKS_MAX, SEVERITIES};
 use crate::model::tree::NodeType;
@@ -125,7 +126,7 @@ impl KnowledgeImporter<'_, '_, '_> {
             self.leave_out("edges that begin at a note");
             return Ok(());
         }
-        let n_links = source.fields.get("links").and_then(Value::as_array).map_or(0, Vec::len);
+        let n_links = fields::list(&source.fields, "links").len();
         if LINKS_MAX <= n_links {
             self.leave_out(format!("edges of nodes that have {LINKS_MAX} already"));
             return Ok(());
@@ -138,7 +139,7 @@ impl KnowledgeImporter<'_, '_, '_> {
     }
 
     /// Changes the fields of a node, and leaves its times as they are.
-    fn change(
+    pub(super) fn change(
         &mut self,
         node: &mut StoredKnowledgeNode,
         change: impl FnOnce(&mut Map<String, Value>),

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
+use super::cluster_subjects::subject_of;
 use super::record_values::{LabelsByOwnerId, RecordValues, labels_of};
 use super::{KnowledgeImporter, NodeToImport};
 use crate::maintenance::transfer::{RemindRecord, RemindRecordLists};
@@ -16,6 +17,7 @@ use crate::memory::knowledge::node_writes::{
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::{name_key, normal_name};
+use crate::model::fields;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::knowledge::{EVIDENCE, FACT_CLUSTER, LINKS_MAX};
 use crate::model::tree::NodeType;
@@ -137,17 +139,6 @@ impl KnowledgeImporter<'_, '_, '_> {
         Ok(topic.map_or(NewNodePlace::Bucket(&[]), |it| NewNodePlace::Node(it.record.key)))
     }
 
-    /// Returns the subject of a cluster, unless another cluster has it.
-    fn free_subject_of(&mut self, record: &RemindRecord) -> Result<Option<String>, MemoryError> {
-        let Some(name) = subject_of(record) else { return Ok(None) };
-        let mut taken = self.batch.with_facet(NodeType::Concept, "subject", &name_key(&name))?;
-        // Where a record says that it has a subject, it has it beside other ones of its file.
-        if record.text("subject").is_some() {
-            taken.retain(|it| !self.made.contains(&it.id));
-        }
-        Ok(taken.is_empty().then_some(name))
-    }
-
     /// Keeps the facts of a cluster: its records, else the texts that it lists.
     pub(super) fn facts_of(
         &mut self,
@@ -165,7 +156,7 @@ impl KnowledgeImporter<'_, '_, '_> {
             for fact in facts {
                 self.fact(fact, &subject, labels, below())?;
             }
-            return Ok(());
+            return self.give_subject(record, cluster);
         }
         for (nth, text) in record.texts("specifics").iter().enumerate() {
             let mut fact = RemindRecord::new();
@@ -177,7 +168,7 @@ impl KnowledgeImporter<'_, '_, '_> {
             }
             self.fact(&fact, &subject, labels, below())?;
         }
-        Ok(())
+        self.give_subject(record, cluster)
     }
 
     /// Keeps the facts whose clusters are not there below those of their subjects.
@@ -358,7 +349,7 @@ impl KnowledgeImporter<'_, '_, '_> {
 
     /// Adds an edge to fields, unless they have as many as fit.
     pub(super) fn edge(&mut self, fields: &mut Map<String, Value>, link: Value) {
-        let n_links = fields.get("links").and_then(Value::as_array).map_or(0, Vec::len);
+        let n_links = fields::list(fields, "links").len();
         if LINKS_MAX <= n_links {
             return self.leave_out(format!("edges of nodes that have {LINKS_MAX} already"));
         }
@@ -370,17 +361,8 @@ impl KnowledgeImporter<'_, '_, '_> {
 /// Returns whether fields have an edge of a type to a node.
 pub(super) fn has_edge(fields: &Map<String, Value>, link_type: &str, to: NodeId) -> bool {
     let to = to.to_string();
-    let links = fields.get("links").and_then(Value::as_array);
-    links.into_iter().flatten().any(|it| it["type"] == link_type && it["to"] == to.as_str())
-}
-
-/// Returns the subject of a cluster: the one that it names, else its first entity.
-fn subject_of(record: &RemindRecord) -> Option<String> {
-    if let Some(subject) = record.text("subject") {
-        return Some(subject.to_owned());
-    }
-    let entities = record.texts("entity_ids");
-    super::record_values::named_entity(entities.first()?, None).map(|it| it.name)
+    let links = fields::list(fields, "links");
+    links.iter().any(|it| it["type"] == link_type && it["to"] == to.as_str())
 }
 
 /// Returns the fields that a concept has by its record alone.

@@ -144,3 +144,62 @@ fn an_import_leaves_files_of_two_roots_apart() {
         case.check_replaced(&fact, &Value::Null);
     }
 }
+
+impl Case {
+    /// A memory where `notes.md` is of `b` when a fact of it is kept, and of `a` from then on;
+    /// returns it with the id of the cluster of `b`, which is deleted.
+    fn with_deleted_cluster() -> (Case, String) {
+        let case = Case::new();
+        case.compiles_root("a", &[("other.md", "# Other")]);
+        case.compiles_root("b", &[("notes.md", "# Of b")]);
+        case.pages("notes.md", 1);
+        case.compiles_root("a", &[("notes.md", "# Of a")]);
+        let of_b = case.cluster_of("It has 1 pages");
+        case.apply(json!([{"op": "delete", "id": of_b}]));
+        case.clock.advance(1_000);
+        (case, of_b)
+    }
+}
+
+#[test]
+fn a_restored_cluster_stays_apart_from_that_of_a_file_with_its_name_in_another_root() {
+    let (case, of_b) = Case::with_deleted_cluster();
+    case.pages("notes.md", 2);
+    let of_a = case.cluster_of("It has 2 pages");
+    let restored = case.apply(json!([{"op": "restore", "id": of_b}]));
+    assert_eq!(restored["results"][0]["id"], json!(of_b));
+    assert_eq!(case.field(&of_b, "merged_into"), Value::Null);
+    assert_eq!(case.cluster_of("It has 1 pages"), of_b);
+    assert_eq!(case.cluster_of("It has 2 pages"), of_a);
+    assert_eq!(case.conflicts_told(), []);
+}
+
+#[test]
+fn a_restored_cluster_meets_the_one_that_its_file_has_since_under_another_name() {
+    let (case, of_b) = Case::with_deleted_cluster();
+    case.pages("notes.md", 2);
+    case.pages("b/notes.md", 3);
+    let since = case.cluster_of("It has 3 pages");
+    let restored = case.apply(json!([{"op": "restore", "id": of_b}]));
+    assert_eq!(restored["results"][0]["id"], json!(since));
+    assert_eq!(case.cluster_of("It has 1 pages"), since);
+}
+
+#[test]
+fn an_imported_cluster_has_its_subject_beside_that_of_a_file_with_its_name_in_another_root() {
+    let case = Case::new();
+    case.compiles_root("a", &[("other.md", "# Other")]);
+    case.compiles_root("b", &[("notes.md", "# Of b")]);
+    case.compiles_root("a", &[("notes.md", "# Of a")]);
+    case.pages("notes.md", 2);
+    let cluster = json!({"id": "c1", "title": "Facts about notes.md",
+        "concept_type": "fact_cluster", "subject": "notes.md"});
+    let fact = json!({"id": "f1", "cluster_id": "c1", "statement": "It has 1 pages",
+        "subject": "notes.md", "attribute": "pages", "entity_ids": ["file:b/notes.md"]});
+    let file = json!({"version": 4, "records": {"concepts": [cluster], "facts": [fact]}});
+    case.import(&file.to_string());
+    let of_b = case.cluster_of("It has 1 pages");
+    assert!(case.field(&of_b, "subject").is_string(), "the name is that of a file of each root");
+    assert_ne!(case.cluster_of("It has 2 pages"), of_b);
+    assert_eq!(case.conflicts_told(), []);
+}
