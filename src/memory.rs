@@ -2,6 +2,7 @@
 //! server. It starts no thread and keeps no global state.
 
 pub(crate) mod briefing;
+mod callable_tools;
 pub(crate) mod compile;
 pub(crate) mod dry_run;
 mod edits;
@@ -34,7 +35,7 @@ use crate::memory::rollback::LaterSnapshotPolicy;
 use crate::memory::second_memory::SecondMemory;
 use crate::model::clock::Clock;
 use crate::model::heat::LiveRates;
-use crate::model::kind_specs::{KindSpec, check_marked_text};
+use crate::model::tool_advice::CallableTools;
 use crate::providers::Providers;
 use crate::query::{
     self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, OutputFormat, Query, QueryOptions,
@@ -50,8 +51,7 @@ use crate::store::replication::LogPosition;
 #[cfg(feature = "shared")]
 use crate::store::replication::{PortableRootNameFn, Sequencer, WriterReplication};
 use crate::store::{
-    HeatWriter, IfMissing, LeaseClient, NodeRecord, ReaderPool, Root, StoreError, WriteAheadLog,
-    Writer,
+    HeatWriter, IfMissing, LeaseClient, ReaderPool, Root, StoreError, WriteAheadLog, Writer,
 };
 
 pub use edits::{AppendOrReplaceMode, ForgetChildrenMode};
@@ -70,6 +70,8 @@ pub struct Memory {
     rates: LiveRates,
     /// The forms of its answers.
     output: OutputFormat,
+    /// The tools that its advice names.
+    tools: CallableTools,
     /// The memory that is searched beside it.
     second: Option<SecondMemory>,
     /// Settings of typed memories that count before those of the workspace.
@@ -177,6 +179,7 @@ impl Memory {
             workspace: Mutex::default(),
             rates: LiveRates::default(),
             output: OutputFormat::default(),
+            tools: CallableTools::default(),
             second: None,
             memory_settings: TypedMemorySettings::default(),
             knowledge_settings: Default::default(),
@@ -475,7 +478,7 @@ impl Memory {
             None => own(query, &options)?,
         };
         self.warm(&answer.shown);
-        Ok(answer)
+        Ok(query::advised_answer(answer, &self.tools))
     }
 
     /// Reads without warming any node.
@@ -484,15 +487,6 @@ impl Memory {
         question: impl FnOnce(&Reader) -> Result<T, E>,
     ) -> Result<T, E> {
         self.readers.read(question)
-    }
-}
-
-/// Refuses a text that a typed memory may not have; other nodes may have any.
-fn check_node_text(node: &NodeRecord, name: &str, text: &str) -> Result<(), Error> {
-    match KindSpec::of(node.node_type) {
-        None => Ok(()),
-        Some(kind) => check_marked_text(text, kind.content_chars_max)
-            .map_err(|why| Error::BadArgument(format!("`{name}` {why} into a memory"))),
     }
 }
 

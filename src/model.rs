@@ -15,6 +15,7 @@ pub(crate) mod kind_specs;
 pub(crate) mod links;
 pub(crate) mod order_keys;
 pub(crate) mod schedule;
+pub(crate) mod tool_advice;
 pub(crate) mod topic_names;
 pub(crate) mod tree;
 pub(crate) mod validity;

@@ -65,7 +65,7 @@ pub(crate) use near_duplicate_check::{
     KnownCommonWords, NearDuplicate, NearDuplicateQuery, TextIndex, nearest_duplicate,
 };
 pub(crate) use net_changes::unknown_snapshot;
-pub(crate) use no_hits::{is_no_answer, tells_more};
+pub(crate) use no_hits::{advised_answer, is_no_answer, tells_more};
 pub(crate) use prompt_hits::{PromptHitsRequest, prompt_hits};
 pub(crate) use query_dispatch::{Query, answer};
 pub(crate) use query_parser::{QuestionTermRole, Term, TermUnitKind, parse_query};

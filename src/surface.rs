@@ -137,29 +137,12 @@ impl Handler for MemoryHandler {
         args: &Args,
         call: &CallContext,
     ) -> Result<ToolReply, HandlerError> {
-        self.freshen_before(run)?;
-        match run {
-            ToolRunner::Read(question) => {
-                Ok(self.memory.query_and_warm(&question(args), asked_budget(args))?.into())
-            }
-            ToolRunner::Write(change) => Ok(run_write(*change, &self.memory, args)?.into()),
-            ToolRunner::Confirmed(question, change) => {
-                if let Some(question) = question(&self.memory, args)? {
-                    confirmation::confirm(call, &question)?;
-                }
-                Ok(run_write(*change, &self.memory, args)?.into())
-            }
-            ToolRunner::Compile(compile) => compile(self, args, call),
-            ToolRunner::Document(answer) => Ok(self.document(answer(&self.memory, given(args))?)),
-            ToolRunner::ChangingDocument(change) => {
-                let answer = change(&self.memory, given(args))?;
-                Ok(self.document(tell_in_document(&self.memory, args, answer)))
-            }
-            ToolRunner::Asking(answer) => {
-                let answer = answer(&self.memory, given(args), call)?;
-                Ok(self.document(tell_in_document(&self.memory, args, answer)))
-            }
-        }
+        self.run(run, args, call).map_err(|error| match error {
+            HandlerError::BadArgument(why) => HandlerError::BadArgument(self.advice(&why)),
+            HandlerError::NotFound(why) => HandlerError::NotFound(self.advice(&why)),
+            HandlerError::Unavailable(why) => HandlerError::Unavailable(self.advice(&why)),
+            error => error,
+        })
     }
 
     fn read(
@@ -260,6 +243,47 @@ impl MemoryHandler {
             ToolRunner::Write(_) | ToolRunner::Compile(_) => Ok(()),
             _ => Ok(self.memory.freshen()?),
         }
+    }
+
+    /// Runs a tool.
+    fn run(
+        &self,
+        run: &ToolRunner,
+        args: &Args,
+        call: &CallContext,
+    ) -> Result<ToolReply, HandlerError> {
+        self.freshen_before(run)?;
+        match run {
+            ToolRunner::Read(question) => {
+                Ok(self.memory.query_and_warm(&question(args), asked_budget(args))?.into())
+            }
+            ToolRunner::Write(change) => Ok(run_write(*change, &self.memory, args)?.into()),
+            ToolRunner::Confirmed(question, change) => {
+                if let Some(question) = question(&self.memory, args)? {
+                    confirmation::confirm(call, &question)?;
+                }
+                Ok(run_write(*change, &self.memory, args)?.into())
+            }
+            ToolRunner::Compile(compile) => compile(self, args, call),
+            ToolRunner::Document(answer) => {
+                let answer = answer(&self.memory, given(args));
+                Ok(self.document(answer.map_err(|it| it.advised(self.memory.tools()))?))
+            }
+            ToolRunner::ChangingDocument(change) => {
+                let answer = change(&self.memory, given(args));
+                let answer = answer.map_err(|it| it.advised(self.memory.tools()))?;
+                Ok(self.document(tell_in_document(&self.memory, args, answer)))
+            }
+            ToolRunner::Asking(answer) => {
+                let answer = answer(&self.memory, given(args), call)?;
+                Ok(self.document(tell_in_document(&self.memory, args, answer)))
+            }
+        }
+    }
+
+    /// Returns an advice as the clients of this server can follow it.
+    fn advice(&self, advice: &str) -> String {
+        self.memory.tools().advise(advice)
     }
 
     fn document(&self, answer: Value) -> ToolReply {

@@ -86,6 +86,7 @@ pub(super) fn run(
     };
     let recorder =
         Arc::new(SessionRecorder { registry, waker: NoticeWaker::default(), history, logs });
+    let memory = memory.with_tools(offer.callable());
     let handler = MemoryHandler {
         view: memory.read_only_beside(Arc::new(server_state)),
         memory,

@@ -2,20 +2,32 @@
 
 use std::path::Path;
 
-/// The command of each tool that an advice names, and the flag of each argument.
-const COMMANDS: &[(&str, &str)] = &[
-    ("`force`", "`--force`"),
-    ("MemoryCompile", "`remindb compile`"),
-    ("MemoryFetch", "`remindb fetch`"),
-    ("MemoryReview", "`remindb review`"),
-    ("MemorySearch", "`remindb search`"),
-    ("MemoryTree", "`remindb tree`"),
-    ("MemoryWrite", "`remindb write`"),
+use crate::model::tool_advice::{CallableTools, CalledTool};
+
+/// The command of each tool that an advice names.
+const COMMANDS: [CalledTool; 13] = [
+    ("MemoryApply", Some("`remindb apply`")),
+    ("MemoryCompile", Some("`remindb compile`")),
+    ("MemoryDelta", Some("`remindb delta`")),
+    ("MemoryDiff", Some("`remindb diff`")),
+    ("MemoryFetch", Some("`remindb fetch`")),
+    ("MemoryForget", Some("`remindb forget`")),
+    ("MemoryRelate", Some("`remindb relate`")),
+    ("MemoryRelated", Some("`remindb related`")),
+    ("MemoryReview", Some("`remindb review`")),
+    ("MemorySearch", Some("`remindb search`")),
+    ("MemorySummarize", Some("`remindb summarize`")),
+    ("MemoryTree", Some("`remindb tree`")),
+    ("MemoryWrite", Some("`remindb write`")),
 ];
 
-/// Names commands instead of tools.
+/// The flag of each argument that an advice names.
+const FLAGS: [(&str, &str); 2] = [("`budget`", "`--budget`"), ("`force`", "`--force`")];
+
+/// Names commands and flags instead of tools and arguments.
 pub(super) fn with_commands(advice: &str) -> String {
-    COMMANDS.iter().fold(advice.to_owned(), |text, (tool, command)| text.replace(tool, command))
+    let advice = CallableTools::of(COMMANDS).advise(advice);
+    FLAGS.iter().fold(advice, |text, (argument, flag)| text.replace(argument, flag))
 }
 
 /// Returns the flag that names the same database in another command.

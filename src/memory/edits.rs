@@ -21,11 +21,12 @@ use write_report::{WrittenNode, report_written};
 
 use super::knowledge::{n_episodes_of, settle_statements, why_not_written};
 use super::typed::MemoryError;
-use super::{Answer, Error, Memory, check_node_text};
+use super::{Answer, Error, Memory};
 use crate::ingest::parse::Syntax;
 use crate::memory::compile;
 use crate::memory::compile::write_back::NodeEditInFile;
 use crate::model::identity::NodeId;
+use crate::model::kind_specs::{KindSpec, check_marked_text};
 use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
 use crate::query::{self, NearDuplicateQuery};
 use crate::store::{
@@ -454,6 +455,15 @@ fn append(
 
 fn unsettled(error: MemoryError) -> Error {
     Error::Unavailable(format!("cannot change knowledge with it: {}", error.message))
+}
+
+/// Refuses a text that a typed memory may not have; other nodes may have any.
+fn check_node_text(node: &NodeRecord, name: &str, text: &str) -> Result<(), Error> {
+    match KindSpec::of(node.node_type) {
+        None => Ok(()),
+        Some(kind) => check_marked_text(text, kind.content_chars_max)
+            .map_err(|why| Error::BadArgument(format!("`{name}` {why} into a memory"))),
+    }
 }
 
 #[cfg(test)]

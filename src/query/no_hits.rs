@@ -1,17 +1,29 @@
 //! Searches without a hit: the reason, and the next step.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::asked_dates::asked_dates;
 use super::nearest_spellings::nearest_words;
 use super::ranked_hits::question_matches;
 use super::{Answer, Error, NO_ANSWER, NO_RESULTS, SearchQuery, budget_enforcement, query_parser};
 use crate::model::clock::UnixMillis;
+use crate::model::tool_advice::CallableTools;
 use crate::store::reader::{NodeFilter, PopulationState, Reader};
 
 /// Returns whether the text of a search says that nothing was found.
 pub(crate) fn is_no_answer(text: &str) -> bool {
     text.starts_with(NO_RESULTS) || text.starts_with(NO_ANSWER)
+}
+
+/// Returns an answer with the reason why nothing was found as its reader can follow it.
+pub(crate) fn advised_answer(mut answer: Answer, tools: &CallableTools) -> Answer {
+    if answer.text.starts_with(NO_RESULTS) {
+        answer.text = tools.advise(&answer.text);
+        if let Some(Value::String(reason)) = answer.structured.get_mut("reason") {
+            *reason = tools.advise(reason);
+        }
+    }
+    answer
 }
 
 /// Returns whether the text of a search tells more than that of another without hits.
@@ -53,8 +65,8 @@ pub(super) fn explain(
             "the notes are being compiled for the first time; ask again in a few seconds"
         }
         PopulationState::Empty => {
-            "the memory is empty; MemoryCompile reads a folder of notes into it, and MemoryWrite a \
-             text"
+            "the memory is empty; MemoryCompile reads a folder of notes into it; MemoryWrite keeps \
+             a text"
         }
         PopulationState::Filled if is_unmet => "no node meets all conditions; leave one out",
         PopulationState::Filled => {

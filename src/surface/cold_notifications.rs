@@ -14,6 +14,9 @@ use crate::text::tokens;
 /// The logger of the notice.
 const LOGGER: &str = "remindb.temperature";
 
+/// The tool that the notice asks to call; where it is not there, nothing is to be done.
+const SUGGESTED: &str = "MemorySummarize";
+
 const MESSAGE: &str = "These nodes went cold: nothing has read them for long. Keep what still \
                        matters of them with MemorySummarize.";
 
@@ -28,7 +31,7 @@ const JOINT_TOKENS: usize = 4;
 
 /// Returns a notice of cold nodes that no client has had, as many as fit beside the reply.
 pub(super) fn notice(memory: &Memory, beside: Option<&ToolReply>) -> Option<ClientLogNotice> {
-    if !memory.may_have_cold_nodes() {
+    if !memory.may_have_cold_nodes() || !memory.tools().has(SUGGESTED) {
         return None;
     }
     let room = beside.map(room);
@@ -91,7 +94,7 @@ fn n_fit(nodes: &[ColdNode], room: usize, output: OutputFormat) -> usize {
 /// Returns the notice as JSON.
 fn data(nodes: &[ColdNode]) -> Value {
     let nodes: Vec<Value> = nodes.iter().map(facts).collect();
-    json!({"message": MESSAGE, "suggested_action": "MemorySummarize", "nodes": nodes})
+    json!({"message": MESSAGE, "suggested_action": SUGGESTED, "nodes": nodes})
 }
 
 fn line(node: &ColdNode) -> String {

@@ -17,6 +17,7 @@ use crate::mcp::{ArgSpec, Prompt, Tool, ToolEffect};
 use crate::model::clock::UnixMillis;
 use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::model::links::reference::{WEIGHT_DEFAULT, WEIGHT_MAX};
+use crate::model::tool_advice::CallableTools;
 use crate::model::tree::NodeType;
 use crate::query::{self, OutputFormat};
 
@@ -166,6 +167,19 @@ impl ToolSelection {
     /// Returns what a client's model is told of the server.
     pub(crate) fn instructions(self) -> &'static str {
         self.sets().next().map_or(INSTRUCTIONS, |it| it.instructions)
+    }
+
+    /// Returns the tools that advice may name, by the names under which they are offered.
+    pub(crate) fn callable(self) -> CallableTools {
+        let offered = self.tools(OutputFormat::Text);
+        let has = |name: &str| offered.iter().any(|it| it.name == name);
+        let counterpart = |name: &str| {
+            let mut known = remind_compatible_tools::COUNTERPARTS.iter();
+            known.find(|it| it.0 == name && has(it.1)).map(|it| it.2)
+        };
+        let called = |name| if has(name) { Some(name) } else { counterpart(name) };
+        let all = [TOOLS, knowledge::TOOLS].into_iter().flatten();
+        CallableTools::of(all.map(|it| (it.name, called(it.name))))
     }
 
     /// Returns its rows of the tables by name, with schemas where results hold more than text.

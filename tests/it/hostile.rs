@@ -226,7 +226,7 @@ fn an_empty_folder_is_an_empty_memory() {
     folder.assert_healthy("m.db");
     folder.check_session(expect![[r#"
         $ search anything --db m.db
-        no results: the memory is empty; `remindb compile` reads a folder of notes into it, and `remindb write` a text
+        no results: the memory is empty; `remindb compile` reads a folder of notes into it; `remindb write` keeps a text
         = 1
         $ inspect --tree --files --json --db m.db --depth 0
         {

@@ -81,7 +81,7 @@ fn push_items(out: &mut PaintedText, answer: &Value) {
         out.push("\n");
     }
     if let Some(hint) = answer["hint"].as_str() {
-        out.paint(TextRole::Dim, hint);
+        out.paint(TextRole::Dim, &with_commands(hint));
         out.push("\n");
     }
 }

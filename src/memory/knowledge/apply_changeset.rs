@@ -144,7 +144,7 @@ impl Memory {
             self.write_or_count(mode, "", now, |batch| self.apply_in(batch, request, now))?;
         let (mut answer, n_pending, replayed) = applied;
         answer["snapshot"] = replayed.unwrap_or(snapshot).into();
-        add_pending(&mut answer, n_pending);
+        add_pending(&mut answer, n_pending, &self.tools);
         Ok(answer)
     }
 

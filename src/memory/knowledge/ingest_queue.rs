@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::arguments::{ArgumentObject, KnowledgeResult};
 use super::entity_resolution::{topic_field, topic_named};
 use super::node_writes::{NewKnowledgeNode, NewNodePlace, StoredKnowledgeNode, add_node};
+use super::remember::add_hint;
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
@@ -100,9 +101,9 @@ impl Memory {
         })?;
         let mut answer = json!({"buffered": n_buffered, "chunks": n_chunks});
         if 0 < n_chunks {
-            answer["hint"] = "MemoryReview with `task` triage hands out a chunk, and MemoryApply \
-                              takes its episodes with the operation `ingested`"
-                .into();
+            let hint = "MemoryReview with `task` triage hands out a chunk, and MemoryApply takes \
+                        its episodes with the operation `ingested`";
+            add_hint(&mut answer, hint, &self.tools);
         }
         Ok(answer)
     }

@@ -16,7 +16,7 @@ mod spreading_activation;
 
 use std::collections::HashMap;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::arguments::KnowledgeResult;
 use crate::memory::Memory;
@@ -70,7 +70,7 @@ impl Memory {
         let now = self.clock.now();
         let meaning = request.query.as_deref().and_then(|it| self.meaning_of(it));
         let request = request.clone().weighed_by(&self.knowledge_settings());
-        let request = &RecallRequest { meaning, ..request };
+        let request = &RecallRequest { meaning, tools: self.tools.clone(), ..request };
         let (mut items, n_pending) = self.read::<_, MemoryError>(|reader| {
             reader.at_one_state(|reader| find_items(reader, request, now))
         })?;
@@ -400,7 +400,6 @@ pub(super) fn nearest_concepts(
     Ok(rows)
 }
 
-/// Returns the answer that nothing is relevant.
-fn nothing() -> Value {
-    json!("nothing relevant is remembered; other words, MemorySearch, or no filter may find more")
-}
+/// The answer that nothing is relevant.
+const NOTHING: &str = "nothing relevant is remembered; other words or no filter may find more; \
+                       MemorySearch looks in notes, too";

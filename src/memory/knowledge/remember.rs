@@ -21,6 +21,7 @@ use crate::memory::typed::{MemoryError, NewMemory, StoreRequest};
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::normal_name;
 use crate::model::identity::{ContentHash, NodeId};
+use crate::model::tool_advice::CallableTools;
 use crate::model::tree::NodeType;
 use crate::model::validity::Validity;
 use crate::store::{Batch, RequestReceipt};
@@ -132,7 +133,7 @@ impl Memory {
         let (results, n_pending, replayed) = answer;
         let snapshot = replayed.unwrap_or(commit.snapshot);
         let mut answer = json!({"snapshot": snapshot, "results": results});
-        add_pending(&mut answer, n_pending);
+        add_pending(&mut answer, n_pending, &self.tools);
         Ok(answer)
     }
 
@@ -174,14 +175,22 @@ impl Memory {
 }
 
 /// Adds the number of pending episodes to an answer, and from some on how to consolidate them.
-pub(super) fn add_pending(answer: &mut Value, n_pending: u64) {
+pub(super) fn add_pending(answer: &mut Value, n_pending: u64, tools: &CallableTools) {
     answer["pending"] = n_pending.into();
     if HINT_FROM <= n_pending {
-        answer["hint"] = format!(
+        let hint = format!(
             "{n_pending} episodes wait to be consolidated: MemoryReview hands out a worksheet, \
              MemoryApply takes the answer"
-        )
-        .into();
+        );
+        add_hint(answer, &hint, tools);
+    }
+}
+
+/// Adds what to do next to an answer, where its reader can.
+pub(super) fn add_hint(answer: &mut Value, hint: &str, tools: &CallableTools) {
+    let hint = tools.advise(hint);
+    if !hint.is_empty() {
+        answer["hint"] = hint.into();
     }
 }
 
@@ -268,6 +277,26 @@ fn remember_episode(
         }
         stated = Some(outcome);
     }
+    let episode = EpisodeParts { new, token_count, topic, mentions, stated };
+    add_episode(batch, episode, now)
+}
+
+/// An episode that is to be added.
+struct EpisodeParts<'a> {
+    new: &'a NewEpisode,
+    token_count: u32,
+    topic: Option<StoredKnowledgeNode>,
+    mentions: Vec<NodeId>,
+    /// The fact that it states.
+    stated: Option<FactOutcome>,
+}
+
+fn add_episode(
+    batch: &mut Batch<'_>,
+    parts: EpisodeParts<'_>,
+    now: UnixMillis,
+) -> Result<RememberOutcome, MemoryError> {
+    let EpisodeParts { new, token_count, topic, mentions, stated } = parts;
     let mut fields = episode_fields(new, now);
     fields.insert("topic".to_owned(), topic_field(topic.as_ref()));
     mentions.iter().for_each(|it| add_edge(&mut fields, edge("mentions", *it, 1.0, None)));

@@ -35,12 +35,12 @@ pub(crate) fn remember(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<V
     split_list(&mut asked, "entities");
     parse_json(&given, &mut asked, "metadata")?;
     let answer = RememberRequest::parse(&asked).and_then(|asked| memory.remember(asked));
-    answer.map(in_these_names).map_err(|error| said_of(names, error))
+    answer.map_err(|error| said_of(names, error))
 }
 
 /// Returns what is known of a question, within its context.
 pub(crate) fn recall_in_context(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<Value> {
-    let known = ["query", "k", "context", "entity", "episode_k", "topic"];
+    let known = ["query", "k", "context", "entity", "episode_k", "topic", "budget"];
     let given = ArgumentObject::new(args, "", &known)?;
     let names = &[("episode_k", "episodes")];
     let mut asked = renamed(&without_blanks(args), names);
@@ -50,7 +50,7 @@ pub(crate) fn recall_in_context(memory: &Memory, args: &ArgumentMap) -> Knowledg
     }
     asked.shift_remove("context");
     let answer = RecallRequest::parse(&asked).and_then(|asked| memory.recall(&asked));
-    answer.map(in_these_names).map_err(|error| said_of(names, error))
+    answer.map_err(|error| said_of(names, error))
 }
 
 /// Returns the worksheet of what waits, or applies the operations that answer it.
@@ -62,7 +62,7 @@ pub(crate) fn consolidate(memory: &Memory, args: &ArgumentMap) -> KnowledgeResul
     let (is_forced, task) = (asked.shift_remove("force"), asked.shift_remove("task"));
     if asked.contains_key("operations") {
         asked.shift_remove("budget");
-        return Ok(in_these_names(memory.apply(&ApplyRequest::parse(&asked)?)?));
+        return Ok(memory.apply(&ApplyRequest::parse(&asked)?)?);
     }
     if let Some(task) = task {
         return memory.review(&WorksheetRequest::parse(&with(asked, "task", task))?);
@@ -75,14 +75,14 @@ pub(crate) fn consolidate(memory: &Memory, args: &ArgumentMap) -> KnowledgeResul
 pub(crate) fn ingest(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<Value> {
     let given = ArgumentObject::new(args, "", &["content", "source", "topic", "instructions"])?;
     given.required("content", given.value("content"))?;
-    Ok(in_these_names(memory.ingest(&IngestRequest::parse(&without_blanks(args))?)?))
+    memory.ingest(&IngestRequest::parse(&without_blanks(args))?)
 }
 
 /// Makes chunks of the raw text that waits.
 pub(crate) fn flush_ingest(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<Value> {
     ArgumentObject::new(args, "", &["topic", "instructions"])?;
     let asked = with(without_blanks(args), "flush", true);
-    Ok(in_these_names(memory.ingest(&IngestRequest::parse(&asked)?)?))
+    memory.ingest(&IngestRequest::parse(&asked)?)
 }
 
 pub(crate) fn list_topics(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<Value> {
@@ -327,24 +327,7 @@ fn apply(memory: &Memory, op: &str, members: ArgumentMap) -> KnowledgeResult<Val
 
 fn apply_all(memory: &Memory, operations: Vec<Value>) -> KnowledgeResult<Value> {
     let request = ApplyRequest::parse(&with(Map::new(), "operations", operations))?;
-    Ok(in_these_names(memory.apply(&request)?))
-}
-
-/// Says what to do next with the tools that are offered beside these.
-fn in_these_names(mut answer: Value) -> Value {
-    let names = [
-        ("MemoryReview", "consolidate"),
-        ("MemoryApply", "consolidate with `operations`"),
-        (", MemorySearch,", ""),
-    ];
-    for member in ["hint", "note"] {
-        if let Some(Value::String(text)) = answer.get_mut(member) {
-            for (ours, theirs) in names {
-                *text = text.replace(ours, theirs);
-            }
-        }
-    }
-    answer
+    Ok(memory.apply(&request)?)
 }
 
 fn operation(op: &str, members: ArgumentMap) -> Value {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 
+use crate::model::tool_advice::CallableTools;
 use crate::store::StoreError;
 
 /// Classifies an error for clients.
@@ -75,6 +76,18 @@ impl MemoryError {
     /// Returns the error with further members of its body.
     pub(crate) fn with_members(mut self, members: Map<String, Value>) -> MemoryError {
         self.details.get_or_insert_default().members = members;
+        self
+    }
+
+    /// Returns the error with its advice as those can follow it who can call these tools.
+    pub(crate) fn advised(mut self, tools: &CallableTools) -> MemoryError {
+        self.message = tools.advise(&self.message);
+        let members = self.details.as_mut().and_then(|it| it.members.get_mut("errors"));
+        for error in members.and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Some(Value::String(message)) = error.get_mut("message") {
+                *message = tools.advise(message);
+            }
+        }
         self
     }
 

@@ -2,6 +2,7 @@ use expect_test::expect;
 
 use super::*;
 use crate::model::clock::UnixMillis;
+use crate::model::tool_advice::CallableTools;
 use crate::store::IfMissing;
 
 /// Returns a memory in which every node went cold long ago.
@@ -49,6 +50,15 @@ fn a_notice_names_what_went_cold() {
           ]
         }"#]]
     .assert_eq(&serde_json::to_string_pretty(&notice.data).unwrap());
+}
+
+#[test]
+fn nothing_is_told_where_nothing_can_be_done() {
+    let (_dir, memory) = cold("# Store\n\nOne connection\nwrites.\n");
+    let memory = memory.with_tools(CallableTools::of([("MemorySummarize", None)]));
+    assert!(notice(&memory, None).is_none());
+    let memory = memory.with_tools(CallableTools::default());
+    assert!(notice(&memory, None).is_some());
 }
 
 #[test]

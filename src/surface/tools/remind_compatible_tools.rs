@@ -16,6 +16,17 @@ pub(super) const INSTRUCTIONS: &str = "Long-term memory of episodes that become 
                                        decided or learnt. consolidate returns what waits to be \
                                        made into concepts, and takes the concepts.";
 
+/// Tools of knowledge that advice names, each with the tool here that does the same, and with how
+/// that is called.
+pub(super) const COUNTERPARTS: &[(&str, &str, &str)] = &[
+    ("MemoryApply", "consolidate", "consolidate with `operations`"),
+    ("MemoryConsolidate", "consolidate", "consolidate"),
+    ("MemoryIngest", "ingest", "ingest"),
+    ("MemoryRecall", "recall", "recall"),
+    ("MemoryRemember", "remember", "remember"),
+    ("MemoryReview", "consolidate", "consolidate"),
+];
+
 const fn tool(
     name: &'static str,
     description: &'static str,
@@ -177,6 +188,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
             "entity": text("As `tool:redis`, a name or an id"),
             "episode_k": number(5),
             "topic": text("Id or name"),
+            "budget": {"type": "integer", "default": 2000, "description": "Tokens"},
         }),
         ToolEffect::Reads,
         remind_compatible_requests::recall_in_context,

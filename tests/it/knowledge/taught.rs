@@ -286,3 +286,59 @@ fn wrong_arguments_are_named_and_change_nothing() {
     assert_eq!((&stats["episodes"], &stats["topics"]), (&json!(0), &json!(0)));
     client.end();
 }
+
+#[test]
+fn advice_names_only_what_is_offered() {
+    let folder = Folder::new().file("notes/people.md", "# People\n\nAna is on call.\n");
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    let tree = folder.ok(["tree", "--db", "m.db"]);
+    let note = tree.split_once("(id=").unwrap().1[..11].to_owned();
+    let mut client = client(&folder);
+    let nothing = call(&mut client, "recall", json!({"query": "volcanoes"}));
+    let told = "nothing relevant is remembered; other words or no filter may find more";
+    assert_eq!(nothing["note"], told);
+    let long = format!("The lynx hunts. {}", "It waits for hours. ".repeat(400));
+    call(&mut client, "remember", json!({"content": long}));
+    let cut = call(&mut client, "recall", json!({"query": "lynx"}))["items"][0].clone();
+    assert_eq!(cut["cut"], "a larger `budget` shows more");
+    let whole = call(&mut client, "recall", json!({"query": "lynx", "budget": 9_000}));
+    assert!(whole["items"][0]["text"] == long.as_str() && whole["items"][0]["cut"].is_null());
+    for nth in 0..4 {
+        call(&mut client, "remember", json!({"content": format!("It rained {nth} times.")}));
+    }
+    let kept = call(&mut client, "remember", json!({"content": "The wind turned."}));
+    let told = "6 episodes wait to be consolidated: consolidate hands out a worksheet, consolidate \
+                with `operations` takes the answer";
+    assert_eq!(kept["hint"], told);
+    call(&mut client, "ingest", json!({"content": "Ana: hi"}));
+    let flushed = call(&mut client, "flush_ingest", json!({}));
+    let told = "consolidate with `task` triage hands out a chunk, and consolidate with \
+                `operations` takes its episodes with the operation `ingested`";
+    assert_eq!(flushed["hint"], told);
+    let operations = [
+        json!({"op": "update", "id": note, "content": "Ana is away."}),
+        json!({"op": "delete", "id": note}),
+        json!({"op": "link", "from": note, "to": note, "type": "related_to"}),
+    ];
+    for operation in operations {
+        let why = refusal(&mut client, "consolidate", json!({"operations": [operation]}));
+        assert!(why.contains("names ") && !why.contains("Memory"), "{why}");
+    }
+    client.end();
+}
+
+#[test]
+fn advice_names_tools_of_every_set_that_is_offered() {
+    let folder = Folder::new();
+    let of = |sets: &str| Client::modern(&folder, &["--db", "m.db", "--tools", sets]);
+    let mut both = of("core,remind");
+    let empty = both.text("MemorySearch", json!({"query": "zebra"}));
+    assert_eq!(empty, "no results: the memory is empty; MemoryWrite keeps a text");
+    let nothing = call(&mut both, "recall", json!({"query": "volcanoes"}));
+    assert!(nothing["note"].as_str().unwrap().ends_with("MemorySearch looks in notes, too"));
+    both.end();
+    let mut all = of("all");
+    let nothing = call(&mut all, "MemoryRecall", json!({"query": "volcanoes"}));
+    assert!(nothing["note"].as_str().unwrap().ends_with("MemorySearch looks in notes, too"));
+    all.end();
+}

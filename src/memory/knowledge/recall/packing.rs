@@ -7,8 +7,9 @@
 use serde_json::{Value, json};
 
 use super::items::{RecallItem, put_replacements_first, rounded};
-use super::{RecallRequest, nothing};
+use super::{NOTHING, RecallRequest};
 use crate::memory::knowledge::remember::add_pending;
+use crate::model::tool_advice::CallableTools;
 use crate::model::tree::NodeType;
 use crate::query::cut_to_tokens;
 use crate::store::NodeRowId;
@@ -40,9 +41,9 @@ pub(super) fn packed(
     let answer = |shown: Vec<Value>, n_left_out: usize| {
         let mut answer = json!({"items": shown});
         if items.is_empty() {
-            answer["note"] = nothing();
+            answer["note"] = request.tools.advise(NOTHING).into();
         }
-        add_pending(&mut answer, n_pending);
+        add_pending(&mut answer, n_pending, &request.tools);
         answer["left_out"] = n_left_out.into();
         answer
     };
@@ -72,7 +73,7 @@ pub(super) fn packed(
         }
         match &shown[..] {
             [only] if !is_least(&shown) => {
-                shown = vec![least_of(&items[only.nth], only.nth)];
+                shown = vec![least_of(&items[only.nth], only.nth, &request.tools)];
             }
             _ => {
                 let dropped = shown.pop();
@@ -108,7 +109,7 @@ impl AnswerPacker<'_> {
                 None
             }
             None => {
-                let least = least_of(&self.items[first], first).n_tokens;
+                let least = least_of(&self.items[first], first, &self.request.tools).n_tokens;
                 self.room = self.room.saturating_sub(least);
                 Some(least)
             }
@@ -135,7 +136,9 @@ impl AnswerPacker<'_> {
         }
         if let Some(least) = cut {
             self.room += least;
-            let packed = self.cut(first).unwrap_or_else(|| least_of(&self.items[first], first));
+            let packed = self
+                .cut(first)
+                .unwrap_or_else(|| least_of(&self.items[first], first, &self.request.tools));
             self.add(packed);
         }
         self.shown.sort_by_key(|it| it.nth);
@@ -163,7 +166,7 @@ impl AnswerPacker<'_> {
             let mut json = item.to_json(self.request, n_facts);
             let content = json["text"].as_str().unwrap_or_default().to_owned();
             json["text"] = "".into();
-            json["cut"] = advice(item);
+            json["cut"] = advice(item, &self.request.tools);
             let mut room = self.room.checked_sub(packed_item(nth, json.clone(), 0).n_tokens)?;
             while 0 < room {
                 let text = cutting::cut_at_sentence(cut_to_tokens(&content, room));
@@ -185,7 +188,7 @@ fn packed_item(nth: usize, json: Value, n_facts: usize) -> PackedItem {
 }
 
 /// Returns the least that tells of an item: where the rest of it is.
-fn least_of(item: &RecallItem, nth: usize) -> PackedItem {
+fn least_of(item: &RecallItem, nth: usize, tools: &CallableTools) -> PackedItem {
     let RecallItem { row, score, .. } = item;
     let least = json!({
         "id": row.id,
@@ -193,11 +196,12 @@ fn least_of(item: &RecallItem, nth: usize) -> PackedItem {
         "kind": row.text("kind").unwrap_or(row.node_type.as_str()),
         "title": text::truncate_chars(row.title(), TITLE_CHARS_MAX),
         "score": rounded(*score),
-        "cut": advice(item),
+        "cut": advice(item, tools),
     });
     packed_item(nth, least, 0)
 }
 
-fn advice(item: &RecallItem) -> Value {
-    format!("MemoryFetch {} or a larger budget shows all", item.row.id).into()
+fn advice(item: &RecallItem, tools: &CallableTools) -> Value {
+    let id = &item.row.id;
+    tools.advise(&format!("MemoryFetch {id} shows all; a larger `budget` shows more")).into()
 }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
+use crate::model::tool_advice::CallableTools;
 use crate::model::vector::QueryVector;
 use crate::settings::config::KnowledgeSettings;
 
@@ -35,6 +36,8 @@ pub(crate) struct RecallRequest {
     pub(super) explains: bool,
     /// The meaning of the question, where there is a source of vectors.
     pub(super) meaning: Option<QueryVector>,
+    /// The tools that its advice names.
+    pub(super) tools: CallableTools,
     /// The weight of words that occur at all, against their rarity.
     pub(super) keyword_weight: f64,
 }
@@ -89,6 +92,7 @@ impl RecallRequest {
             },
             explains: given.flag("explain")?.unwrap_or(false),
             meaning: None,
+            tools: CallableTools::default(),
             keyword_weight: KnowledgeSettings::default().keyword_weight(),
         })
     }

@@ -34,7 +34,7 @@ fn titles_of(answer: &Value) -> Vec<&str> {
 fn the_best_hit_is_cut_where_it_does_not_fit() {
     let case = Case::new();
     let lynx = id(&case.remember(json!({"content": "The lynx sleeps. ".repeat(3_000)})), 0);
-    let advice = format!("MemoryFetch {lynx} or a larger budget shows all");
+    let advice = format!("MemoryFetch {lynx} shows all; a larger `budget` shows more");
     for budget in [200, 500, 2_000] {
         let answer = case.recall_within(budget, json!({"query": "lynx"}));
         let item = &answer["items"][0];
