@@ -10,6 +10,7 @@ use crate::maintenance::gc::{GcMode, GcReport, KeepRule};
 use crate::maintenance::transfer::DestructiveOperation;
 use crate::model::clock::UnixMillis;
 use crate::query::render::stats::format_size;
+use crate::store::file_identity_check::named_kept_logs;
 use crate::store::{IfMissing, Writer};
 
 pub(super) fn run(
@@ -36,7 +37,7 @@ pub(super) fn run(
     if args.is_json {
         context.say_json(&as_json(&done, mode))?;
     } else {
-        context.say(format_args!("{}\n", as_text(&done, mode)))?;
+        context.say(as_text(&done, mode))?;
     }
     let Some(why) = done.unscrubbed else { return Ok(CommandOutcome::Done) };
     // The deletion is done, even if this cannot be written.
@@ -60,14 +61,18 @@ fn as_text(done: &GcReport, mode: GcMode) -> String {
         done.n_texts,
         format_size(bytes(done.text_bytes))
     );
-    match mode {
-        GcMode::DryRun => format!("would forget {what}; {left}"),
+    let mut text = match mode {
+        GcMode::DryRun => format!("would forget {what}; {left}\n"),
         GcMode::Real => {
             let (before, after) =
                 (format_size(bytes(done.bytes_before)), format_size(bytes(done.bytes_after)));
-            format!("forgot {what}; {left}; file {before} → {after}")
+            format!("forgot {what}; {left}; file {before} → {after}\n")
         }
+    };
+    if let Some(logs) = named_kept_logs(&done.kept_logs) {
+        text += &format!("⚠ {logs}\n");
     }
+    text
 }
 
 fn bytes(n: i64) -> u64 {
@@ -86,5 +91,6 @@ fn as_json(done: &GcReport, mode: GcMode) -> Value {
         "bytes_before": done.bytes_before,
         "bytes_after": done.bytes_after,
         "scrubbed": mode == GcMode::Real && done.unscrubbed.is_none(),
+        "kept_logs": done.kept_logs.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>(),
     })
 }

@@ -4,6 +4,7 @@
 //! index. [`Writer::scrub`] merges the index, rewrites the file from the live rows, and empties the
 //! log; then nothing else is in it.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, params};
@@ -53,6 +54,8 @@ pub(crate) struct GcReport {
     pub(crate) bytes_after: i64,
     /// The reason why deleted bytes are still in the file, if they are.
     pub(crate) unscrubbed: Option<String>,
+    /// Copies of logs beside the memory, which were not looked at.
+    pub(crate) kept_logs: Vec<PathBuf>,
 }
 
 impl Writer {
@@ -89,6 +92,7 @@ impl Writer {
             }
         };
         collected.bytes_after = collected.bytes_before;
+        collected.kept_logs = self.file_identity().kept_logs();
         if mode == GcMode::Real {
             collected.unscrubbed = match self.scrub() {
                 Ok(true) => None,

@@ -5,6 +5,7 @@
 //! Afterwards the fingerprint must equal the earlier one; otherwise nothing is changed.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -12,6 +13,7 @@ use crate::model::clock::UnixMillis;
 use crate::model::identity::NodeId;
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::query::{self, Error};
+use crate::store::file_identity_check::named_kept_logs;
 use crate::store::{
     Batch, NodeData, NodePlace, NodeRecord, NodeRowId, NodeVersionWithoutText, RootId, StoreError,
     Writer,
@@ -27,7 +29,7 @@ pub(crate) enum LaterSnapshotPolicy {
 }
 
 /// The result of a rollback.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RollbackReport {
     pub(crate) target: i64,
     /// The new snapshot; `None` when the state already was that of the target.
@@ -40,11 +42,13 @@ pub(crate) struct RollbackReport {
     pub(crate) was_head: bool,
     /// Whether dropped text may still be in the file.
     pub(crate) is_unscrubbed: bool,
+    /// Copies of logs beside the memory, which may have dropped text.
+    pub(crate) kept_logs: Vec<PathBuf>,
 }
 
 impl RollbackReport {
     /// Returns the report as text.
-    pub(crate) fn text(self) -> String {
+    pub(crate) fn text(&self) -> String {
         let target = self.target;
         if self.was_head {
             return format!("already at snapshot {target}; nothing to do");
@@ -67,19 +71,26 @@ impl RollbackReport {
                  which has no room for a copy; run `remindb gc` later",
             );
         }
+        if let Some(logs) = named_kept_logs(&self.kept_logs) {
+            text.push_str(&format!("\nwarning: {logs}"));
+        }
         text
     }
 
     /// Returns the report as JSON.
-    pub(crate) fn to_json(self) -> Value {
-        json!({
+    pub(crate) fn to_json(&self) -> Value {
+        let mut report = json!({
             "target": self.target,
             "snapshot": self.snapshot,
             "nodes": self.n_nodes,
             "dropped": self.n_dropped,
             "was_head": self.was_head,
             "unscrubbed": self.is_unscrubbed,
-        })
+        });
+        if !self.kept_logs.is_empty() {
+            report["kept_logs"] = self.kept_logs.iter().map(|it| it.to_string_lossy()).collect();
+        }
+        report
     }
 }
 
@@ -104,6 +115,7 @@ pub(crate) fn rollback(
             log::warn!("dropped text may still be in the file: {error}");
         }
         rolled.is_unscrubbed = !scrubbed.unwrap_or(false);
+        rolled.kept_logs = writer.file_identity().kept_logs();
     }
     Ok(rolled)
 }
@@ -126,6 +138,7 @@ fn apply(
         n_dropped: None,
         was_head: batch.versions().snapshots()?.last == target,
         is_unscrubbed: false,
+        kept_logs: Vec::new(),
     };
     if rolled.was_head {
         return Ok(rolled);

@@ -417,6 +417,11 @@ impl OpenedFiles {
         inodes
     }
 
+    /// Returns the kept logs beside the database.
+    pub(crate) fn kept_logs(&self) -> Vec<PathBuf> {
+        kept_logs(&self.full)
+    }
+
     fn name(&self, nth: usize) -> &Path {
         match nth {
             0 => &self.path,

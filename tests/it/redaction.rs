@@ -625,7 +625,7 @@ fn a_kill_leaves_the_old_memory_or_the_new_one() {
 }
 
 #[test]
-fn redact_and_the_doctor_name_the_logs_that_were_kept() {
+fn whatever_erases_and_the_doctor_name_the_logs_that_were_kept() {
     let folder = Folder::new();
     folder.ok(["write", "Nothing.", "--db", "m.db"]);
     let redact = ["redact", "--db", "m.db"];
@@ -643,6 +643,15 @@ fn redact_and_the_doctor_name_the_logs_that_were_kept() {
     assert!(redacted.ends_with("then delete them\n"), "{redacted}");
     let as_json: Value =
         serde_json::from_str(&folder.ok(["redact", "--db", "m.db", "--json"])).unwrap();
+    assert_eq!(as_json["kept_logs"].as_array().unwrap().len(), 3, "{as_json}");
+    folder.ok(["write", "Something.", "--db", "m.db"]);
+    let rolled = folder.ok(["rollback", "1", "--drop-after", "--db", "m.db"]);
+    for erased in [folder.ok(["gc", "--db", "m.db"]), rolled] {
+        assert!(erased.contains("m.db-wal.kept-2`"), "{erased}");
+        assert!(erased.contains("that may have what was redacted or deleted: "), "{erased}");
+    }
+    let as_json: Value =
+        serde_json::from_str(&folder.ok(["gc", "--db", "m.db", "--json"])).unwrap();
     assert_eq!(as_json["kept_logs"].as_array().unwrap().len(), 3, "{as_json}");
     let examined = folder.ok(["doctor", "--db", "m.db"]);
     assert!(examined.contains("m.db-wal.kept-2`"), "{examined}");

@@ -1,5 +1,5 @@
 //! Lists the copies of logs that were kept beside a memory. Nothing else tells of them later, and
-//! they have what a redaction of the memory does not reach.
+//! they have what no redaction and no deletion reaches.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,8 +33,8 @@ pub(crate) fn named_kept_logs(logs: &[PathBuf]) -> Option<String> {
     };
     let names = names.join(", ");
     Some(format!(
-        "beside the memory {are} that may have what was redacted: {names}; look whether the memory \
-         lacks something that was written last, then delete {them}"
+        "beside the memory {are} that may have what was redacted or deleted: {names}; look whether \
+         the memory lacks something that was written last, then delete {them}"
     ))
 }
 
