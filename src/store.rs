@@ -24,6 +24,7 @@ mod heat_writer;
 pub(crate) mod history_reader;
 pub(crate) mod links;
 mod lock_list;
+mod misplaced_files_messages;
 pub(crate) mod missing_wal_at_opening;
 pub(crate) mod node_columns;
 pub(crate) mod node_insert;
@@ -158,8 +159,22 @@ pub enum StoreError {
     Vanished {
         /// The database.
         path: PathBuf,
-        /// Its log.
+        /// Its log, which may lie beside a symbolic link to it.
         log: PathBuf,
+    },
+    /// A log lies beside a symbolic link to the database, where SQLite does not look for it.
+    LogBesideLink {
+        /// The symbolic link.
+        link: PathBuf,
+        /// The log beside it.
+        log: PathBuf,
+        /// The name at which SQLite looks for a log, and whether one is there.
+        expected: (PathBuf, bool),
+    },
+    /// The log, its index or the journal has a symbolic link in its place.
+    LinkedLog {
+        /// The name of the file.
+        name: PathBuf,
     },
     /// The database has nothing yet, and the beginning of its log is damaged.
     Unread {
@@ -240,25 +255,20 @@ impl fmt::Display for StoreError {
                 f,
                 "cannot {doing}: {source}; it may or may not be kept: look before you do it again"
             ),
-            StoreError::Missing { path } => write!(
-                f,
-                "no database at `{}`; make one with `remindb compile FOLDER --db {}`",
-                path.display(),
-                path.display()
-            ),
-            StoreError::NoFolder { path } => {
-                write!(f, "no folder `{}` to keep the database in; make it first", path.display())
-            }
             StoreError::Foreign { path, what } => write!(
                 f,
                 "`{}` is {what}, not a remindb memory; name another file with --db",
                 path.display()
             ),
-            StoreError::Moved { .. }
+            StoreError::Missing { .. }
+            | StoreError::NoFolder { .. }
+            | StoreError::Moved { .. }
             | StoreError::Unkept { .. }
             | StoreError::Orphaned { .. }
             | StoreError::Emptied { .. }
             | StoreError::Vanished { .. }
+            | StoreError::LogBesideLink { .. }
+            | StoreError::LinkedLog { .. }
             | StoreError::Unread { .. }
             | StoreError::Nowhere { .. }
             | StoreError::Linked { .. }
@@ -313,73 +323,6 @@ impl From<SharedError> for StoreError {
 }
 
 impl StoreError {
-    /// Writes the errors of a database whose files are not at their names.
-    fn fmt_identity(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StoreError::Moved { path } => write!(
-                f,
-                "`{}` was deleted, replaced or shortened while it was open; put it back, or start \
-                 again",
-                path.display()
-            ),
-            StoreError::Unkept { path } => write!(
-                f,
-                "`{}` was deleted, replaced or shortened during the write, which may or may not be \
-                 kept; start again, and look",
-                path.display()
-            ),
-            StoreError::Orphaned { path, missing } => write!(
-                f,
-                "another process has `{}` open, whose `{}` was deleted; end that process first, so \
-                 that nothing it wrote is lost",
-                path.display(),
-                missing.display()
-            ),
-            StoreError::Emptied { path, log } => write!(
-                f,
-                "`{}` was emptied, and what was written last is in `{}`; read what can be read: \
-                 remindb salvage {} --out NEW.db, or move the log away to begin anew",
-                path.display(),
-                log.display(),
-                path.display()
-            ),
-            StoreError::Vanished { path, log } => write!(
-                f,
-                "`{}` is gone, and what was written last is in `{}`; put the database back, or \
-                 read what can be read: remindb salvage {} --out NEW.db, or move the log away to \
-                 begin anew",
-                path.display(),
-                log.display(),
-                path.display()
-            ),
-            StoreError::Unread { path, log } => write!(
-                f,
-                "`{}` is damaged at its beginning, and has all that was written to `{}`; read what \
-                 can be read: remindb salvage {} --out NEW.db, or move the log away to begin anew",
-                log.display(),
-                path.display(),
-                path.display()
-            ),
-            StoreError::Nowhere { path } => {
-                write!(f, "`{}` names no file; name one with --db", path.display())
-            }
-            StoreError::Linked { path, n_names } => write!(
-                f,
-                "`{}` has {n_names} names (hard links), and what is written under one is lost to \
-                 the others; keep the name that has a log beside it (`NAME-wal`), if any, and \
-                 remove the others",
-                path.display()
-            ),
-            StoreError::Mounted { path } => write!(
-                f,
-                "`{}` is mounted without its folder, so its log would stay behind; mount the \
-                 folder instead",
-                path.display()
-            ),
-            _ => Ok(()),
-        }
-    }
-
     /// Returns whether another connection holds the lock, so that a later try may succeed.
     pub(crate) fn is_busy(&self) -> bool {
         match self {
@@ -450,6 +393,8 @@ impl StoreError {
             | StoreError::Orphaned { .. }
             | StoreError::Emptied { .. }
             | StoreError::Vanished { .. }
+            | StoreError::LogBesideLink { .. }
+            | StoreError::LinkedLog { .. }
             | StoreError::Unread { .. }
             | StoreError::Linked { .. }
             | StoreError::Mounted { .. }

@@ -25,6 +25,7 @@ use super::args::ProjectOrUser;
 use super::{CommandError, CommandStreamsAndClock, path_variable, user_folder, variable};
 use crate::ingest::scan::OWN_FOLDER;
 use crate::server::remindb_folder::{make_own_folder, make_private_folder};
+use crate::store::missing_wal_at_opening::is_there;
 
 /// The file's name, wherever the memory is.
 const MEMORY_FILE: &str = "memory.db";
@@ -156,7 +157,7 @@ impl MemoryLookupFolders {
     }
 
     fn existing_of_user(&self) -> Option<MemoryFileLocation> {
-        self.of_user().filter(|it| it.path.exists())
+        self.of_user().filter(|it| is_there(&it.path))
     }
 
     fn of_project(&self) -> Result<Option<MemoryFileLocation>, CommandError> {
@@ -166,7 +167,7 @@ impl MemoryLookupFolders {
                 return Ok(Some(self.place(own, PlaceOrigin::Project)));
             }
             let former = folder.join(MEMORY_FILE);
-            if folder == self.folder && former.is_file() {
+            if folder == self.folder && is_there(&former) {
                 return Ok(Some(self.place(former, PlaceOrigin::Former)));
             }
         }
@@ -205,10 +206,12 @@ impl MemoryLookupFolders {
 
     /// Returns whether `folder` has the memory `own` that may be used.
     fn is_memory_of(&self, folder: &Path, own: &Path) -> Result<bool, CommandError> {
-        if !own.is_file() || !self.is_of_user(&folder.join(OWN_FOLDER)) {
+        if !is_there(own) || !self.is_of_user(&folder.join(OWN_FOLDER)) {
             return Ok(false);
         }
-        let is_inside = match (own.canonicalize(), folder.canonicalize()) {
+        // Of a database that is gone, the log is there.
+        let place = own.canonicalize().or_else(|_| folder.join(OWN_FOLDER).canonicalize());
+        let is_inside = match (place, folder.canonicalize()) {
             (Ok(own), Ok(folder)) => own.starts_with(folder),
             _ => false,
         };

@@ -44,11 +44,14 @@ pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), Store
 }
 
 /// Refuses what is no regular file under the names of a database's other files: to open a pipe
-/// would wait without end.
+/// would wait without end, and SQLite follows no link.
 fn check_companions(path: &Path) -> Result<(), StoreError> {
     let full = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     for suffix in COMPANIONS {
         let name = missing_wal_at_opening::with_suffix(&full, suffix);
+        if name.is_symlink() {
+            return Err(StoreError::LinkedLog { name });
+        }
         match std::fs::metadata(&name) {
             Ok(it) if it.is_dir() => {
                 return Err(StoreError::Foreign { path: name, what: "a folder" });

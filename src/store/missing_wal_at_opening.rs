@@ -31,7 +31,10 @@ const LINKS_MAX: usize = 40;
 pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     let Ok(full) = path.canonicalize() else { return Ok(()) };
     let [log, index] = ["-wal", "-shm"].map(|it| with_suffix(&full, it));
-    let has_bytes = |it: &Path| fs::metadata(it).is_ok_and(|it| 0 < it.len());
+    if let Some((link, stray)) = log_beside_a_link(path, &log) {
+        let expected = (log.clone(), has_bytes(&log));
+        return Err(StoreError::LogBesideLink { link, log: stray, expected });
+    }
     if has_bytes(&log) && !has_bytes(&full) {
         return Err(StoreError::Emptied { path: path.to_owned(), log });
     }
@@ -56,24 +59,55 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
 
 /// Refuses a missing database whose log is still there: SQLite would delete the log.
 pub(super) fn check_missing(path: &Path) -> Result<(), StoreError> {
-    let database = link_target(path);
-    let log = with_suffix(&database, "-wal");
-    let has_bytes = |it: &Path| fs::metadata(it).is_ok_and(|it| it.is_file() && 0 < it.len());
     // The log is looked at first: a rival that makes the memory makes the database before it.
-    match has_bytes(&log) && !has_bytes(&database) {
-        true => Err(StoreError::Vanished { path: database, log }),
-        false => Ok(()),
+    let log = log_beside(path).filter(|it| has_bytes(it));
+    let database = names(path).pop().unwrap_or_default();
+    match log {
+        Some(log) if !has_bytes(&database) => Err(StoreError::Vanished { path: database, log }),
+        _ => Ok(()),
     }
 }
 
-/// Returns where a symbolic link leads, even if nothing is there.
-fn link_target(path: &Path) -> PathBuf {
-    let mut target = path.to_owned();
-    for _ in 0..LINKS_MAX {
-        let Ok(next) = fs::read_link(&target) else { break };
-        target = target.parent().unwrap_or(Path::new("")).join(next);
+/// Returns the log of the database at `path`, which may be missing: the one at the name that SQLite
+/// derives, or else one beside a symbolic link to the database; `None` where there is none.
+pub(crate) fn log_beside(path: &Path) -> Option<PathBuf> {
+    let logs = names(path).into_iter().rev().map(|it| with_suffix(&it, "-wal"));
+    let found: Vec<PathBuf> = logs.filter(|it| it.is_file()).collect();
+    found.iter().find(|it| has_bytes(it)).or(found.first()).cloned()
+}
+
+/// Returns whether a database is at `path`, or its log alone: the opening says what to do then.
+pub(crate) fn is_there(path: &Path) -> bool {
+    path.is_file() || log_beside(path).is_some_and(|it| has_bytes(&it))
+}
+
+/// Returns a symbolic link on the way to the database and the log beside it, which is another one
+/// than that at the name which SQLite derives.
+fn log_beside_a_link(path: &Path, log: &Path) -> Option<(PathBuf, PathBuf)> {
+    let is_other =
+        |it: &PathBuf| has_bytes(it) && it.canonicalize().ok() != log.canonicalize().ok();
+    let mut links = names(path);
+    links.pop();
+    links.into_iter().find_map(|link| {
+        let stray = Some(with_suffix(&link, "-wal")).filter(is_other)?;
+        Some((link, stray))
+    })
+}
+
+fn has_bytes(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|it| it.is_file() && 0 < it.len())
+}
+
+/// Returns the name of a database and, where it is a symbolic link, what each link on the way leads
+/// to, even if nothing is there. The last one is the database's own.
+fn names(path: &Path) -> Vec<PathBuf> {
+    let mut names = vec![path.to_owned()];
+    for nth in 0..LINKS_MAX {
+        let Ok(next) = fs::read_link(&names[nth]) else { break };
+        let target = names[nth].parent().unwrap_or(Path::new("")).join(next);
+        names.push(target);
     }
-    target
+    names
 }
 
 /// Returns `path` with `suffix` at the end of its name.

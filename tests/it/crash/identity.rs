@@ -494,6 +494,138 @@ fn a_memory_behind_symbolic_links_is_one_memory() {
     acknowledged.check(&folder, "m.db");
 }
 
+/// Returns a folder with a database whose log has everything that was acknowledged: its server was
+/// killed.
+#[cfg(unix)]
+fn killed(db: &str) -> (Folder, Acknowledged) {
+    let folder = Folder::new().file("notes/a.md", "A note.\n").file("deep/there", "");
+    let mut acknowledged = Acknowledged::default();
+    let mut client = server(&folder, db);
+    for nth in 0..3 {
+        assert!(acknowledged.write(&mut client, format!("In the log, {nth}.")));
+    }
+    drop(client.kill());
+    (folder, acknowledged)
+}
+
+/// Asserts that every door refuses the database with these words, and keeps its log.
+#[cfg(unix)]
+#[track_caller]
+fn assert_refused(folder: &Folder, db: &str, log: &str, says: &str) {
+    let before = fs::read(folder.path(log)).unwrap();
+    for args in [
+        ["serve"].as_slice(),
+        &["write", "more"],
+        &["compile", "notes"],
+        &["search", "log"],
+        &["doctor"],
+        &["doctor", "--fix"],
+        &["gc"],
+        &["backup", "copy.db"],
+    ] {
+        let ran = folder.run(args.iter().chain(&["--db", db]));
+        assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.transcript());
+        assert!(ran.stderr.contains(says), "{args:?}: {}", ran.stderr);
+    }
+    assert!(fs::read(folder.path(log)).unwrap() == before, "the log was changed");
+}
+
+/// Somebody moved the database to another disk and left its log.
+#[test]
+#[cfg(unix)]
+fn a_log_beside_a_link_to_the_database_is_named_and_not_passed_over() {
+    let (folder, mut acknowledged) = killed("m.db");
+    fs::rename(folder.path("m.db"), folder.path("deep/real.db")).unwrap();
+    std::os::unix::fs::symlink("deep/real.db", folder.path("m.db")).unwrap();
+    std::os::unix::fs::symlink("m.db", folder.path("n.db")).unwrap();
+    for db in ["m.db", "n.db"] {
+        let says = "m.db` is a symbolic link, and what was written last may be in `";
+        assert_refused(&folder, db, "m.db-wal", says);
+        folder.ok(["salvage", db, "--out", "new.db"]);
+        acknowledged.check(&folder, "new.db");
+        fs::remove_file(folder.path("new.db")).unwrap();
+    }
+    // The advice: the log goes where the database is.
+    let refused = folder.run(["doctor", "--db", "m.db"]).stderr;
+    let (_, rest) = refused.split_once("rename the log to `").unwrap();
+    let name = rest.split('`').next().unwrap();
+    fs::rename(folder.path("m.db-wal"), folder.path(name.trim_start_matches("DIR/"))).unwrap();
+    acknowledged.check(&folder, "n.db");
+    // What was written since cannot be read with an older log.
+    fs::write(folder.path("m.db-wal"), "an older log").unwrap();
+    let mut client = server(&folder, "deep/real.db");
+    assert!(acknowledged.write(&mut client, "Later.".to_owned()));
+    let says = "it cannot be read with what was written since, to `";
+    assert_refused(&folder, "m.db", "m.db-wal", says);
+    fs::remove_file(folder.path("m.db-wal")).unwrap();
+    client.end();
+    acknowledged.check(&folder, "m.db");
+}
+
+/// A log at the name of a link, which leads to the log of the database, is that log.
+#[test]
+#[cfg(unix)]
+fn a_link_to_the_log_beside_a_link_to_the_database_is_no_hindrance() {
+    let (folder, acknowledged) = killed("deep/real.db");
+    std::os::unix::fs::symlink("deep/real.db", folder.path("m.db")).unwrap();
+    std::os::unix::fs::symlink("deep/real.db-wal", folder.path("m.db-wal")).unwrap();
+    folder.ok(["salvage", "m.db", "--out", "new.db"]);
+    acknowledged.check(&folder, "new.db");
+    acknowledged.check(&folder, "m.db");
+}
+
+/// The database is gone, and a link to it is left: the log is beside one or the other.
+#[test]
+#[cfg(unix)]
+fn the_log_of_a_database_that_a_link_leads_to_is_kept_when_it_is_missing() {
+    for log in ["m.db-wal", "deep/real.db-wal"] {
+        let (folder, acknowledged) = killed("deep/real.db");
+        fs::rename(folder.path("deep/real.db"), folder.path("aside.db")).unwrap();
+        std::os::unix::fs::symlink("deep/real.db", folder.path("m.db")).unwrap();
+        if log == "m.db-wal" {
+            fs::rename(folder.path("deep/real.db-wal"), folder.path(log)).unwrap();
+        }
+        let says = format!("deep/real.db` is gone, and what was written last is in `{log}`; put");
+        assert_refused(&folder, "m.db", log, &says);
+        let refused = folder.run(["doctor", "--db", "m.db"]).stderr;
+        let (_, advice) = refused.split_once("remindb salvage ").unwrap();
+        let name = advice.split(" --out").next().unwrap();
+        folder.ok(["salvage", name, "--out", "new.db"]);
+        acknowledged.check(&folder, "new.db");
+    }
+}
+
+/// A command that looks for the memory finds what is left of it, and makes no other one.
+#[test]
+fn a_log_whose_database_is_gone_is_found_without_a_name() {
+    for log in [".remindb/memory.db-wal", "memory.db-wal", ".data/remindb/memory.db-wal"] {
+        let folder = Folder::new().file("notes/a.md", "A note.\n").file(log, "what a log held");
+        for args in [["search", "log"].as_slice(), &["compile", "notes"], &["write", "more"]] {
+            let ran = folder.run(args);
+            assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.transcript());
+            let says = "is gone, and what was written last is in `";
+            assert!(ran.stderr.contains(says) && ran.stderr.contains(log), "{}", ran.stderr);
+        }
+    }
+}
+
+/// SQLite follows no link at the name of the log, and nothing is lost.
+#[test]
+#[cfg(unix)]
+fn a_log_that_is_a_symbolic_link_is_named_as_one() {
+    for ending in ["-wal", "-shm"] {
+        let (folder, acknowledged) = killed("m.db");
+        let name = format!("m.db{ending}");
+        fs::rename(folder.path(&name), folder.path("deep/moved")).unwrap();
+        std::os::unix::fs::symlink("deep/moved", folder.path(&name)).unwrap();
+        let says =
+            format!("{name}` is a symbolic link, which SQLite does not follow; put the file");
+        assert_refused(&folder, "m.db", "deep/moved", &says);
+        fs::rename(folder.path("deep/moved"), folder.path(&name)).unwrap();
+        acknowledged.check(&folder, "m.db");
+    }
+}
+
 /// Runs the program with `outside` mounted at `inside` of the folder; `None` where this user cannot
 /// mount.
 fn mounted(folder: &Folder, outside: &str, inside: &str, args: &[&str]) -> Option<Ran> {
