@@ -157,7 +157,8 @@ pub(super) fn render_memory(memory: &TypedMemory) -> PaintedText {
             None => out.push(&format!("{TEXT_INDENT}{line}\n")),
         }
     }
-    let mut facts = format!("{id} {} · {importance} · ", to_label(category).replace('·', "-"));
+    let value = |it: &str| to_label(it).replace('·', "-");
+    let mut facts = format!("{} {} · {} · ", value(id), value(category), value(importance));
     facts += memory.updated_at.to_second().split('T').next().unwrap_or_default();
     if memory.archived {
         facts += " · archived";

@@ -7,6 +7,7 @@
 use rusqlite::{Connection, Row, params};
 
 use super::node_columns::{OptionalColumnValues, SqlTemplate};
+use super::record::{read_id, read_name, read_optional_name};
 use super::{ErrorContext, PreparedStatements, StoreError};
 use crate::model::clock::UnixMillis;
 
@@ -74,15 +75,15 @@ pub(crate) struct HistoryExtent {
 /// Reads `{version}` or `{present}`, which begins at column `at`; `None` where the node did not
 /// exist.
 fn read_side(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<NodeVersionWithoutText>> {
-    let Some(hash) = row.get(at + 7)? else { return Ok(None) };
+    let Some(hash) = read_optional_name(row, at + 7)? else { return Ok(None) };
     Ok(Some(NodeVersionWithoutText {
         hash,
         root: row.get(at)?,
         path: row.get(at + 1)?,
-        parent: row.get(at + 2)?,
+        parent: read_optional_name(row, at + 2)?,
         position: row.get(at + 3)?,
-        node_type: row.get(at + 4)?,
-        format: row.get(at + 5)?,
+        node_type: read_name(row, at + 4)?,
+        format: read_name(row, at + 5)?,
         label: row.get(at + 6)?,
         tokens: row.get(at + 8)?,
         attributes: OptionalColumnValues::read(row, at + 9)?,
@@ -102,8 +103,11 @@ pub(crate) fn unreadable_changes(conn: &Connection) -> Result<(u64, Vec<String>)
     Ok((n, bad.iter().map(|(snapshot, seq)| format!("{snapshot}.{seq}")).collect()))
 }
 
-/// Forgets what cannot be read of the earlier versions of nodes, so that it can be completed.
+/// Forgets what cannot be read of the earlier versions of nodes, so that it can be completed, and
+/// the changes that are of no node.
 pub(crate) fn forget_unreadable(conn: &Connection) -> Result<(), StoreError> {
+    const OF_NO_NODE: &str = "
+        DELETE FROM diff WHERE length(node_id) <> 11 OR node_id GLOB '*[^0-9A-Za-z]*'";
     const OPERATION: &str = "
         UPDATE diff
            SET op = iif(old_hash IS NULL, 'add', iif(new_hash IS NULL, 'rem', 'mod'))
@@ -118,6 +122,9 @@ pub(crate) fn forget_unreadable(conn: &Connection) -> Result<(), StoreError> {
                                    ORDER BY snapshot DESC
                                    LIMIT 1), '0000000000000000')
          WHERE length(old_hash) <> 16 OR old_hash GLOB '*[^0-9a-f]*'";
+    // Who stood above is not known any more; the fingerprints tell whether it matters.
+    const PARENTS: &str = "
+        UPDATE diff SET old_parent = NULL WHERE old_parent GLOB '*[^0-9A-Za-z]*'";
     const NOTHING_BEFORE: &str = "
         UPDATE diff SET old_hash = NULL WHERE op = 'add' AND old_hash IS NOT NULL";
     const FORGET: &str = "
@@ -125,9 +132,11 @@ pub(crate) fn forget_unreadable(conn: &Connection) -> Result<(), StoreError> {
            SET old_type = NULL, old_format = NULL, old_level = NULL, old_tokens = NULL,
                old_fields = NULL
          WHERE snapshot = ?1 AND seq = ?2 AND old_type IS NOT NULL";
+    conn.run(OF_NO_NODE, [], "mend the history")?;
     conn.run(OPERATION, [], "mend the history")?;
     conn.run(NOTHING_BEFORE, [], "mend the history")?;
     conn.run(HASHES, [], "mend the history")?;
+    conn.run(PARENTS, [], "mend the history")?;
     for (snapshot, seq) in unreadable(conn)?.1 {
         conn.run(FORGET, [snapshot, seq], "mend the history")?;
     }
@@ -136,17 +145,18 @@ pub(crate) fn forget_unreadable(conn: &Connection) -> Result<(), StoreError> {
 
 /// Returns the number of changes, and the snapshots and places of those that cannot be read.
 fn unreadable(conn: &Connection) -> Result<(u64, Vec<(i64, i64)>), StoreError> {
-    static CHANGES: SqlTemplate = SqlTemplate::new("SELECT snapshot, seq, op, {version} FROM diff");
+    static CHANGES: SqlTemplate =
+        SqlTemplate::new("SELECT snapshot, seq, op, node_id, {version} FROM diff");
     let (mut n, mut bad) = (0, Vec::new());
     let mut query = conn.prepare(CHANGES.text()).doing("read the history")?;
     let mut rows = query.query([]).doing("read the history")?;
     while let Some(row) = rows.next().doing("read the history")? {
         n += 1;
         let is_whole = match row.get_ref(2).ok().and_then(|it| it.as_str().ok()) {
-            Some("add") => read_side(row, 3).is_ok_and(|it| it.is_none()),
-            Some("mod" | "rem" | "rank") => read_side(row, 3).is_ok_and(|it| it.is_some()),
+            Some("add") => read_side(row, 4).is_ok_and(|it| it.is_none()),
+            Some("mod" | "rem" | "rank") => read_side(row, 4).is_ok_and(|it| it.is_some()),
             _ => false,
-        };
+        } && read_id(row, 3).is_ok();
         if !is_whole {
             let read = |idx| row.get(idx).doing("read the history");
             bad.push((read(0)?, read(1)?));
@@ -167,7 +177,7 @@ impl<'a> HistoryReader<'a> {
         let read = |row: &Row<'_>| {
             Ok(Snapshot {
                 id: row.get(0)?,
-                cursor_hash: row.get(1)?,
+                cursor_hash: read_name(row, 1)?,
                 message: row.get(2)?,
                 created_at: UnixMillis(row.get(3)?),
             })
@@ -276,7 +286,7 @@ impl<'a> HistoryReader<'a> {
             Ok(HistoryChange {
                 moment: ChangePosition { snapshot: row.get(0)?, seq: row.get(1)? },
                 node_id: node_id.to_owned(),
-                op: row.get(2)?,
+                op: read_name(row, 2)?,
                 is_conflict: row.get(3)?,
                 old: read_side(row, 4)?,
             })

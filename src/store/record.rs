@@ -252,6 +252,22 @@ pub(super) fn read_type(row: &Row<'_>, column: usize) -> rusqlite::Result<String
     }
 }
 
+/// Reads a name that the program chose, such as an operation or a hash; another text is refused,
+/// since it could be taken for framing.
+pub(super) fn read_name(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    let name = read_optional_name(row, column)?;
+    name.ok_or_else(|| strange_text(column, "no name"))
+}
+
+/// Reads a name that the program chose, or none, as [`read_name`] does.
+pub(super) fn read_optional_name(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
+    let is_of_names = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'-');
+    match row.get::<_, Option<String>>(column)? {
+        Some(text) if !text.bytes().all(is_of_names) => Err(strange_text(column, "no name")),
+        name => Ok(name),
+    }
+}
+
 fn strange_text(column: usize, why: &'static str) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why.into())
 }

@@ -3,6 +3,7 @@
 //! An odd file affects only itself, and no acknowledged write is lost.
 
 mod schema;
+mod stored_names;
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

@@ -8,7 +8,7 @@ use super::{Reader, limit, list, unsigned};
 use crate::model::clock::UnixMillis;
 use crate::model::heat::StoredHeat;
 use crate::store::heat_rows::{self, heat_columns};
-use crate::store::record::{read_id, read_type};
+use crate::store::record::{read_id, read_name, read_type};
 use crate::store::{ErrorContext, NodeRowId, PreparedStatements, StoreError};
 
 /// A node as a row of a page.
@@ -335,7 +335,7 @@ impl Reader {
                 id: read_id(row, 1)?,
                 label: row.get(2)?,
                 link_type: row.get(3)?,
-                origin: row.get(4)?,
+                origin: read_name(row, 4)?,
                 weight: row.get(5)?,
             })
         };
@@ -363,7 +363,7 @@ impl Reader {
              LIMIT 1000";
         let read = |row: &Row<'_>| {
             let names: [Option<String>; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
-            Ok((names, row.get::<_, String>(3)?))
+            Ok((names, read_id(row, 3)?))
         };
         let rows = self.all(TARGETS, [of.0], read).doing("list references")?;
         let named = |(names, id): ([Option<String>; 3], String)| {
@@ -473,7 +473,7 @@ fn read_change(row: &Row<'_>) -> rusqlite::Result<BrowsedChange> {
     Ok(BrowsedChange {
         snapshot: row.get(0)?,
         seq: row.get(1)?,
-        op: row.get(2)?,
+        op: read_name(row, 2)?,
         id: read_id(row, 3)?,
         label: row.get(4)?,
         path: row.get(5)?,

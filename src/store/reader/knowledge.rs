@@ -19,6 +19,7 @@ use crate::model::tree::NodeType;
 use crate::model::validity::Validity;
 use crate::store::heat_rows::{self, heat_columns};
 use crate::store::links::name_in_file;
+use crate::store::record::read_id;
 use crate::store::{ErrorContext, NodeRowId, PreparedStatements, StoreError};
 
 /// A node of knowledge.
@@ -429,7 +430,7 @@ fn read_with(
     row: &Row<'_>,
     parse: impl Fn(&str) -> Result<CanonicalFields, CanonicalFieldsError>,
 ) -> rusqlite::Result<KnowledgeRowResult> {
-    let (id, node_type): (String, String) = (row.get(1)?, row.get(3)?);
+    let (id, node_type): (String, String) = (read_id(row, 1)?, row.get(3)?);
     let Some(node_type) = NodeType::parse(&node_type) else { return Ok(Ok(None)) };
     let fields = match row.get_ref(6)?.as_str_or_null()?.map(parse).transpose() {
         Ok(fields) => fields,

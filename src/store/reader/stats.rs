@@ -5,6 +5,7 @@ use rusqlite::{OptionalExtension, Row};
 use super::{Reader, unsigned};
 use crate::model::clock::UnixMillis;
 use crate::model::heat::HeatThresholds;
+use crate::store::record::read_name;
 use crate::store::{ErrorContext, StoreError, heat_rows};
 
 /// Statistics of a memory.
@@ -155,7 +156,7 @@ impl Reader {
         let read = |row: &Row<'_>| {
             Ok(HeadSnapshot {
                 id: row.get(0)?,
-                cursor_hash: row.get(1)?,
+                cursor_hash: read_name(row, 1)?,
                 message: row.get(2)?,
                 created_at: UnixMillis(row.get(3)?),
             })

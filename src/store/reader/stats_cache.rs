@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row};
 
 use super::browse_sum_cache::BrowseCache;
@@ -17,6 +18,7 @@ use super::stats::TemperatureStats;
 use super::{MemoryChangeCounters, Reader, unsigned};
 use crate::model::clock::UnixMillis;
 use crate::model::heat::HeatThresholds;
+use crate::store::record::read_type;
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
 /// Changes since a snapshot that are read; beyond, everything is counted anew.
@@ -170,10 +172,9 @@ impl Reader {
         }
         let read = |row: &Row<'_>| -> rusqlite::Result<NodeTokensBeforeAfter> {
             let before = if row.get(0)? { None } else { Some((row.get(1)?, unsigned(row, 2)?)) };
-            let node_type: Option<String> = row.get(3)?;
-            let now = match node_type {
-                Some(node_type) => Some((node_type, unsigned(row, 4)?)),
-                None => None,
+            let now = match row.get_ref(3)? {
+                ValueRef::Null => None,
+                _ => Some((read_type(row, 3)?, unsigned(row, 4)?)),
             };
             Ok((before, now))
         };
@@ -202,7 +203,7 @@ impl Reader {
              GROUP BY node_type";
         // The index's own list of documents: counting the index itself would count `node`.
         const INDEX_ROWS: &str = "SELECT count(*) FROM node_fts_docsize";
-        let read = |row: &Row<'_>| Ok((row.get(0)?, (unsigned(row, 1)?, unsigned(row, 2)?)));
+        let read = |row: &Row<'_>| Ok((read_type(row, 0)?, (unsigned(row, 1)?, unsigned(row, 2)?)));
         Ok(NodeSums {
             head: counters.head,
             cursor_hash: self.cursor_hash(counters.head)?,

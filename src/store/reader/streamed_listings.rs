@@ -8,7 +8,7 @@ use super::{Reader, limit, unsigned};
 use crate::model::clock::UnixMillis;
 use crate::model::heat::StoredHeat;
 use crate::store::heat_rows::{self, heat_columns};
-use crate::store::record::{read_id, read_type};
+use crate::store::record::{read_id, read_name, read_optional_name, read_type};
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
 /// A node with its depth in the tree.
@@ -225,12 +225,12 @@ impl Reader {
         let read = |row: &Row<'_>| {
             Ok(LinkRow {
                 source: read_id(row, 0)?,
-                target: row.get(1)?,
+                target: read_optional_name(row, 1)?,
                 label: row.get(2)?,
                 path: row.get(3)?,
                 id_hint: row.get(4)?,
                 weight: row.get(5)?,
-                origin: row.get(6)?,
+                origin: read_name(row, 6)?,
             })
         };
         self.stream(LINKS, [is_pending], "list references", read, each)
@@ -280,10 +280,10 @@ impl Reader {
              ORDER BY d.seq";
         let read = |row: &Row<'_>| {
             Ok(ChangeRow {
-                op: row.get(0)?,
+                op: read_name(row, 0)?,
                 node_id: read_id(row, 1)?,
-                old_hash: row.get(2)?,
-                new_hash: row.get(3)?,
+                old_hash: read_optional_name(row, 2)?,
+                new_hash: read_optional_name(row, 3)?,
                 old_content: row.get(4)?,
                 new_content: row.get(5)?,
             })
@@ -299,7 +299,7 @@ impl Reader {
              WHERE ?1 <= id AND id < ?1 || char(1114111)
              ORDER BY id
              LIMIT ?2";
-        self.all(FROM, params![prefix, limit(n_max)], |row| row.get(0)).doing("list ids")
+        self.all(FROM, params![prefix, limit(n_max)], |row| read_id(row, 0)).doing("list ids")
     }
 
     /// Returns the ids of nodes whose label matches `expression`, oldest first.
@@ -314,7 +314,8 @@ impl Reader {
              CROSS JOIN node AS n ON n.key = node_fts.rowid
              WHERE node_fts MATCH ?1
              LIMIT ?2";
-        self.all(MATCHING, params![expression, limit(n_max)], |row| row.get(0)).doing("list ids")
+        self.all(MATCHING, params![expression, limit(n_max)], |row| read_id(row, 0))
+            .doing("list ids")
     }
 
     /// Returns the numbers of snapshots that begin with `prefix`, newest first.

@@ -11,6 +11,7 @@ use rusqlite::{Row, params};
 use super::{Reader, limit, list};
 use crate::model::fields::{CanonicalFields, CanonicalFieldsError};
 use crate::model::tree::NodeType;
+use crate::store::record::read_id;
 use crate::store::{ErrorContext, NodeRowId, PreparedStatements, StoreError};
 
 /// Holds a value by which typed nodes are looked up.
@@ -97,7 +98,7 @@ impl Reader {
                AND json_extract(old_fields, '$.uuid') = ?1
              ORDER BY snapshot DESC, seq DESC
              LIMIT 1";
-        self.conn.find(REMOVED, [uuid], |row| row.get(0), "look for a removed memory")
+        self.conn.find(REMOVED, [uuid], |row| read_id(row, 0), "look for a removed memory")
     }
 
     /// Returns the typed nodes of those keys, in that order; keys of no such node are passed over.
@@ -116,7 +117,7 @@ impl Reader {
              ORDER BY wanted.key";
         let read = |row: &Row<'_>| {
             let (node_type, fields): (String, String) = (row.get(2)?, row.get(4)?);
-            let id: String = row.get(1)?;
+            let id = read_id(row, 1)?;
             let Some(node_type) = NodeType::parse(&node_type) else { return Ok(Ok(None)) };
             let fields = match CanonicalFields::parse_loosely(&fields) {
                 Ok(fields) => fields,

@@ -7,7 +7,7 @@ use rusqlite::{Row, params};
 use crate::model::clock::UnixMillis;
 use crate::model::tree::NodeType;
 use crate::store::reader::{Reader, limit};
-use crate::store::record::{read_id, read_type};
+use crate::store::record::{read_id, read_name, read_type};
 use crate::store::{ErrorContext, StoreError};
 
 /// A change of a node that has fields.
@@ -78,7 +78,7 @@ impl Reader {
             Ok(KnowledgeChange {
                 snapshot: row.get(0)?,
                 seq: row.get(1)?,
-                op: row.get(2)?,
+                op: read_name(row, 2)?,
                 id: read_id(row, 3)?,
                 node_type: read_type(row, 4)?,
                 label: row.get(5)?,
