@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use former_values::FormerValues;
-use rusqlite::Connection;
+use rusqlite::{Connection, params};
 use serde_json::{Map, Value};
 
 use super::transferred_tables::TableSchema;
@@ -27,8 +27,8 @@ use crate::text::{self, tokens};
 pub(super) struct ImportRedactor<'a> {
     redactor: &'a Redactor,
     pub(super) n_secrets: u64,
-    /// New hashes of changed texts, by the old ones.
-    hashes: BTreeMap<String, String>,
+    /// New hashes and tokens of changed texts, by the old hashes.
+    hashes: BTreeMap<String, (String, u32)>,
     former: FormerValues,
 }
 
@@ -113,25 +113,32 @@ impl<'a> ImportRedactor<'a> {
         if table == "blob" {
             row.insert("hash".to_owned(), hash.clone().into());
         }
-        self.hashes.insert(old, hash.clone());
+        self.hashes.insert(old, (hash.clone(), tokens::count(&content)));
         let is_there = table == "blob" && conn.has(IS_THERE, [hash], "find a text")?;
         Ok(if is_there { RowInTarget::Present } else { RowInTarget::Missing })
     }
 
     /// Updates every row that names a changed text by its old hash.
     pub(super) fn settle(&self, conn: &Connection) -> Result<(), StoreError> {
-        const MAKE: &str = "CREATE TEMP TABLE cleaned (old TEXT PRIMARY KEY, new TEXT NOT NULL)";
-        const ADD: &str = "INSERT INTO cleaned (old, new) VALUES (?1, ?2)";
+        const MAKE: &str = "
+            CREATE TEMP TABLE cleaned (
+                old TEXT PRIMARY KEY, new TEXT NOT NULL, tokens INTEGER NOT NULL)";
+        const ADD: &str = "INSERT INTO cleaned (old, new, tokens) VALUES (?1, ?2, ?3)";
+        const COUNT: &str = "
+            UPDATE diff
+               SET old_tokens = (SELECT tokens FROM cleaned WHERE old = old_hash)
+             WHERE old_hash IN (SELECT old FROM cleaned)";
         if self.n_secrets == 0 {
             return Ok(());
         }
         let before = self.former.fingerprints(conn)?;
         conn.execute_batch(MAKE).doing("list scrubbed texts")?;
         let mut add = conn.prepare(ADD).doing("list scrubbed texts")?;
-        for pair in &self.hashes {
-            add.execute(pair).doing("list scrubbed texts")?;
+        for (old, (new, n_tokens)) in &self.hashes {
+            add.execute(params![old, new, n_tokens]).doing("list scrubbed texts")?;
         }
         drop(add);
+        conn.execute(COUNT, []).doing("count the tokens of scrubbed texts")?;
         for table in TableSchema::all(conn)? {
             let hashes = table.columns.iter().filter(|it| it.name.ends_with("_hash"));
             for column in hashes {
