@@ -11,7 +11,7 @@ use crate::store::file_identity_check::OpenedFiles;
 use crate::store::{IfMissing, StoreError, connection};
 
 /// Rounds of repairs; one can uncover a fault that another one repairs.
-const ROUNDS_MAX: usize = 3;
+const ROUNDS_MAX: usize = 8;
 
 /// Examines the memory and repairs what fails. Before any repair it makes a copy, and passes the
 /// copy's path to `announce`.
@@ -49,13 +49,15 @@ pub(crate) fn repair(
     let mut report = repair_until_sound(&conn, path, now, &found, &mut tried)?;
     drop(conn);
     for check in &mut report.checks {
-        let was_bad = bad_checks(&found).contains(&check.name);
+        let was_bad = bad_checks(&found).iter().any(|it| it.0 == check.name);
         check.fix = match (tried.remove(check.name), check.status) {
             // Opening it for writing migrated the schema.
             (None, CheckStatus::Pass | CheckStatus::Warn) if was_bad => Some(Ok(Vec::new())),
             (None, CheckStatus::Fail) => Some(Err(advice(check, path))),
             (None, _) => None,
-            (Some(Err(error)), _) => Some(Err(error)),
+            (Some(Err(error)), CheckStatus::Fail) => Some(Err(error)),
+            // What failed was mended with something else.
+            (Some(Err(_)), _) => Some(Ok(Vec::new())),
             (Some(Ok(_)), CheckStatus::Fail) => Some(Err(advice(check, path))),
             (Some(Ok(notes)), _) => Some(Ok(notes)),
         };
@@ -63,7 +65,7 @@ pub(crate) fn repair(
     Ok(report)
 }
 
-/// Repairs what fails, round by round, as long as other checks fail than before.
+/// Repairs what fails, round by round, as long as a round changes what the checks find.
 fn repair_until_sound(
     conn: &Connection,
     path: &Path,
@@ -96,9 +98,10 @@ fn repair_until_sound(
     }
 }
 
-/// Returns the names of the failed checks.
-fn bad_checks(report: &DoctorReport) -> Vec<&'static str> {
-    report.checks.iter().filter(|it| it.is_bad()).map(|it| it.name).collect()
+/// Returns the failed checks, and what each found.
+fn bad_checks(report: &DoctorReport) -> Vec<(&'static str, String)> {
+    let bad = report.checks.iter().filter(|it| it.is_bad());
+    bad.map(|it| (it.name, it.detail.clone())).collect()
 }
 
 fn backup_of(path: &Path, now: UnixMillis) -> PathBuf {

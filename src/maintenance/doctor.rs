@@ -6,7 +6,7 @@
 
 mod altered_file_and_root_ids;
 mod altered_head_and_fingerprints;
-mod altered_labels_and_fields;
+mod altered_nodes;
 mod broken_fields_repair;
 mod dangling_diffs;
 mod history_rows;
@@ -14,6 +14,8 @@ mod invalid_utf8_texts;
 mod key_overflow_and_singletons;
 mod lost_file_row_recovery;
 mod lost_nodes;
+mod node_places;
+mod node_rows;
 mod number_ranges;
 mod repair_history_recorder;
 mod repairs;
@@ -24,8 +26,6 @@ mod typed_nodes;
 
 use std::path::Path;
 use std::sync::Arc;
-
-use altered_labels_and_fields::NodeAlteredSinceHead;
 
 pub(crate) use key_overflow_and_singletons::NUMBER_MAX;
 pub(crate) use repairs::{
@@ -39,7 +39,7 @@ use crate::model::database_state_fingerprint::{self, NodeState};
 use crate::model::identity::ContentHash;
 use crate::store::file_identity_check::{kept_logs, named_kept_logs};
 use crate::store::node_columns::SqlTemplate;
-use crate::store::record::{NodeRecord, Root, read_state};
+use crate::store::record::{Root, read_state};
 use crate::store::{
     ErrorContext, PreparedStatements, StoreError, connection, links, schema, source_files,
 };
@@ -134,7 +134,7 @@ const CHECKS: &[(&str, CheckFn)] = &[
     ("row_keys", key_overflow_and_singletons::keys),
     ("number_ranges", number_ranges::examine),
     ("file_paths", source_file_paths::examine),
-    ("node_rows", node_rows),
+    ("node_rows", node_rows::examine),
     ("history_rows", history_rows::examine),
     ("heat_rows", heat_rows),
     ("fingerprint", state_fingerprint),
@@ -144,6 +144,7 @@ const CHECKS: &[(&str, CheckFn)] = &[
     ("typed_edges", typed_nodes::typed_edges),
     ("custom_views", typed_nodes::custom_views),
     ("references", references),
+    ("node_places", node_places::examine),
 ];
 
 /// Instructions of SQLite's virtual machine between two looks at whether a check is still wanted.
@@ -374,37 +375,6 @@ fn first(names: &[String]) -> &str {
     names.first().map_or("", String::as_str)
 }
 
-/// Reads every node as the rest of the program does.
-fn node_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
-    static NODES: SqlTemplate = SqlTemplate::new("SELECT {record} FROM node");
-    let mut query = conn.prepare(NODES.text()).doing("read the nodes")?;
-    let mut rows = query.query([]).doing("read the nodes")?;
-    let (mut n, mut n_bad, mut first) = (0, 0, String::new());
-    while let Some(row) = rows.next().doing("read the nodes")? {
-        n += 1;
-        let what = match NodeRecord::read(row) {
-            Ok(Ok(node)) if !has_too_many_tokens(&node) => continue,
-            Ok(Ok(node)) => format!("node `{}` has more tokens than its text has bytes", node.id),
-            Ok(Err(StoreError::Corrupt { what })) => what,
-            Ok(Err(error)) => error.to_string(),
-            Err(error) => error.to_string(),
-        };
-        n_bad += 1;
-        if n_bad == 1 {
-            first = crate::text::fold_whitespace(&what);
-        }
-    }
-    let bad = format!("{n_bad} of {n} nodes are damaged: {first}");
-    Ok(verdict(n_bad == 0, format!("{n} nodes can be read"), bad))
-}
-
-/// Returns whether a node counts more tokens than its text can have. Those of an altered text are
-/// counted again when its hash is.
-fn has_too_many_tokens(node: &NodeRecord) -> bool {
-    node.content.len() < node.token_count as usize
-        && ContentHash::of(&node.content) == node.content_hash
-}
-
 fn heat_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     const WITHOUT: &str = "
         SELECT count(*)
@@ -432,12 +402,11 @@ fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(CheckStatus, String
     let computed = ContentHash(compute_state_fingerprint(conn)?);
     let head = head.unwrap_or_else(|| ContentHash(0).to_string());
     let mut bad = format!("the state is {computed}, kept was {kept}, HEAD says {head}");
-    let altered = altered_labels_and_fields::find(conn, computed.0)?;
-    let mut names: Vec<String> = altered.proven.iter().map(NodeAlteredSinceHead::name).collect();
+    let altered = altered_nodes::find(conn, computed.0)?;
+    let mut names: Vec<String> = altered.proven.into_iter().map(|it| it.name).collect();
     names.extend(altered.contradicted);
     if !names.is_empty() {
-        let n = names.len();
-        bad.push_str(&format!("; altered labels or fields of {n} nodes: {}", first_few(&names)));
+        bad.push_str(&format!("; {} altered nodes: {}", names.len(), first_few(&names)));
     }
     let is_fine = computed == kept && head == kept.to_string();
     if !is_fine && let Some(lost) = lost_nodes::named(conn)? {

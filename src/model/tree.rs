@@ -152,7 +152,8 @@ pub enum ContentFormat {
 }
 
 impl ContentFormat {
-    const ALL: [ContentFormat; 11] = [
+    /// All formats, in the order of the documentation.
+    pub(crate) const ALL: [ContentFormat; 11] = [
         ContentFormat::Plain,
         ContentFormat::Toon,
         ContentFormat::Latex,

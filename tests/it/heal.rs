@@ -103,12 +103,13 @@ fn nodes_without_a_parent_or_below_themselves_become_roots() {
     check(
         "UPDATE node SET parent = 99999 WHERE key IN (7, 9)",
         expect![[r#"
-        orphan_parent_id: fixed
-        foreign_keys: fixed
-        history_rows: fixed
-        fingerprint: fixed
-        = 0
-    "#]],
+            orphan_parent_id: fixed
+            foreign_keys: fixed
+            history_rows: fixed
+            fingerprint: fixed
+            node_places: fixed
+            = 0
+        "#]],
     );
     check(
         "UPDATE node SET parent = 31 WHERE key = 30; UPDATE node SET parent = 30 WHERE key = 31;
@@ -117,6 +118,7 @@ fn nodes_without_a_parent_or_below_themselves_become_roots() {
             parent_cycles: fixed
             history_rows: fixed
             fingerprint: fixed
+            node_places: fixed
             = 0
         "#]],
     );
@@ -158,6 +160,7 @@ fn rows_that_refer_to_nothing_are_removed() {
             foreign_keys: fixed
             heat_rows: fixed
             fingerprint: fixed
+            node_places: fixed
             = 0
         "#]],
     );
@@ -182,11 +185,12 @@ fn files_of_a_lost_folder_go_and_leave_their_nodes() {
     check(
         "DELETE FROM root; UPDATE snapshot SET compile_root = ''",
         expect![[r#"
-        foreign_keys: fixed
-        history_rows: fixed
-        fingerprint: fixed
-        = 0
-    "#]],
+            foreign_keys: fixed
+            history_rows: fixed
+            fingerprint: fixed
+            node_places: fixed
+            = 0
+        "#]],
     );
 }
 

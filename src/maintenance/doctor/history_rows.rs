@@ -64,16 +64,17 @@ pub(super) fn repair(conn: &Connection) -> Result<Vec<String>, StoreError> {
     const UNCOUNT: &str =
         "DELETE FROM change_count WHERE snapshot NOT IN (SELECT snapshot FROM diff)";
     let mut notes = Vec::new();
-    if 0 < count(conn, MISCOUNTED)? {
-        conn.run(COUNT, [], "count the changes")?;
-        conn.run(UNCOUNT, [], "count the changes")?;
-    }
     if !history_reader::unreadable_changes(conn)?.1.is_empty() {
         history_reader::forget_unreadable(conn)?;
         let completed = legacy_history_completion::complete(conn)?;
         if 0 < completed.n_lost {
             notes.push(format!("{} snapshots cannot be restored any more", completed.n_lost));
         }
+    }
+    // What a change does may have been altered, too.
+    if 0 < count(conn, MISCOUNTED)? {
+        conn.run(COUNT, [], "count the changes")?;
+        conn.run(UNCOUNT, [], "count the changes")?;
     }
     let lost = unrestorable_states::find(conn, MESSAGE)?.lost;
     unrestorable_states::give_up(conn, &lost)?;

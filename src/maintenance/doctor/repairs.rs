@@ -8,31 +8,27 @@ use std::path::Path;
 
 use rusqlite::{Connection, Row, params};
 
+use super::altered_nodes::NodeAlteredSinceHead;
 use super::{
     CHECKS, SCHEMA_OBJECTS, altered_file_and_root_ids, altered_head_and_fingerprints,
-    altered_labels_and_fields, broken_fields_repair, compute_state_fingerprint, count,
-    dangling_diffs, history_rows, invalid_utf8_texts, key_overflow_and_singletons,
-    lost_file_row_recovery, lost_nodes, number_ranges, repair_history_recorder, run,
+    altered_nodes, broken_fields_repair, compute_state_fingerprint, count, dangling_diffs,
+    history_rows, invalid_utf8_texts, key_overflow_and_singletons, lost_file_row_recovery,
+    lost_nodes, node_places, node_rows, number_ranges, repair_history_recorder, run,
     schema_objects, source_file_paths, text_hashes, typed_nodes,
 };
 use crate::model::clock::UnixMillis;
 use crate::model::heat;
-use crate::model::identity::{ContentHash, NodeId};
-use crate::model::tree::{ContentFormat, NodeType};
+use crate::model::identity::ContentHash;
 use crate::store::commit_outcome::commit;
 use crate::store::replica_write_guard::mark_unpublished;
 use crate::store::write_lock_and_holder::begin_write;
 use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, links, schema};
-use crate::text::tokens;
 
 /// Rounds of removing dangling references; each can leave further ones.
 const ROUNDS_MAX: usize = 16;
 
 /// The note on a state that nothing explains.
 pub(crate) const READ_AGAIN: &str = "the next compile reads every file again";
-
-/// The note on a node whose label or fields were altered.
-const RESTORED: &str = "its label and fields are again those that HEAD's fingerprint proves";
 
 /// A repair, which returns what a person should know of it.
 type RepairFn = fn(&Connection, UnixMillis) -> Result<Vec<String>, StoreError>;
@@ -58,7 +54,8 @@ const FIXES: &[(&str, RepairFn)] = &[
     ("fingerprint", |conn, _| altered_head_and_fingerprints::restore(conn)),
     ("fingerprint", |conn, _| restore_altered(conn)),
     ("content_hashes", text_hashes::repair),
-    ("node_rows", |conn, _| quiet(mend_nodes(conn))),
+    ("node_rows", |conn, _| node_rows::repair(conn)),
+    ("node_places", |conn, _| node_places::repair(conn)),
     ("heat_rows", |conn, _| quiet(give_heat(conn))),
     ("history_rows", |conn, _| history_rows::repair(conn)),
     ("references", |conn, _| quiet(links::read_again(conn))),
@@ -74,9 +71,9 @@ fn quiet(outcome: Result<(), StoreError>) -> Result<Vec<String>, StoreError> {
 
 /// Gives altered nodes back what HEAD's fingerprint proves.
 fn restore_altered(conn: &Connection) -> Result<Vec<String>, StoreError> {
-    let altered = altered_labels_and_fields::find(conn, compute_state_fingerprint(conn)?)?;
-    altered_labels_and_fields::restore(conn, &altered.proven)?;
-    Ok(altered.proven.iter().map(|it| format!("{}: {RESTORED}", it.name())).collect())
+    let altered = altered_nodes::find(conn, compute_state_fingerprint(conn)?)?;
+    altered_nodes::restore(conn, &altered.proven)?;
+    Ok(altered.proven.iter().map(NodeAlteredSinceHead::note).collect())
 }
 
 /// Takes the state as it is, and has the next compile compare it with the files: a file's node
@@ -274,58 +271,6 @@ fn drop_dangling(conn: &Connection) -> Result<Vec<String>, StoreError> {
         }
     }
     Ok(notes)
-}
-
-/// Replaces malformed values by valid ones.
-fn mend_nodes(conn: &Connection) -> Result<(), StoreError> {
-    const NODES: &str = "
-        SELECT key, id, node_type, format, content, content_hash,
-               token_count BETWEEN 0 AND octet_length(content)
-                   AND (level IS NULL OR level BETWEEN 1 AND 6)
-          FROM node";
-    const SET: &str = "
-        UPDATE node
-           SET id = ?2, node_type = ?3, format = ?4, token_count = ?5, content_hash = ?6,
-               level = iif(level BETWEEN 1 AND 6, level, NULL)
-         WHERE key = ?1";
-    const TAKEN: &str = "SELECT 1 FROM node WHERE id = ?1 AND key <> ?2";
-    let mut query = conn.prepare(NODES).doing("read the nodes")?;
-    let mut rows = query.query([]).doing("read the nodes")?;
-    let mut set = conn.prepare(SET).doing("mend nodes")?;
-    let mut taken = conn.prepare(TAKEN).doing("mend nodes")?;
-    while let Some(row) = rows.next().doing("read the nodes")? {
-        let text = |idx: usize| -> Result<String, StoreError> {
-            let value = row.get_ref(idx).doing("read the nodes")?;
-            Ok(value.as_bytes().map(|it| String::from_utf8_lossy(it).into()).unwrap_or_default())
-        };
-        let key: i64 = row.get(0).doing("read the nodes")?;
-        let content = text(4)?;
-        let hash = ContentHash::of(&content).to_string();
-        let node_type = NodeType::parse(&text(2)?).unwrap_or(NodeType::Text);
-        let format = ContentFormat::parse(&text(3)?).unwrap_or(ContentFormat::Plain);
-        let mut id = NodeId::parse(&text(1)?);
-        let is_sound = NodeType::parse(&text(2)?).is_some()
-            && ContentFormat::parse(&text(3)?).is_some()
-            && id.is_some()
-            && hash == text(5)?
-            && row.get(6).doing("read the nodes")?;
-        if is_sound {
-            continue;
-        }
-        for ordinal in 0..u32::MAX {
-            let candidate = id.unwrap_or_else(|| NodeId::birth(node_type, "", &content, ordinal));
-            let is_taken = taken.exists(params![candidate.to_string(), key]);
-            if !is_taken.doing("mend nodes")? {
-                id = Some(candidate);
-                break;
-            }
-        }
-        let id = id.map(|it| it.to_string());
-        let tokens = tokens::count(&content);
-        set.execute(params![key, id, node_type.as_str(), format.as_str(), tokens, hash])
-            .doing("mend nodes")?;
-    }
-    Ok(())
 }
 
 fn give_heat(conn: &Connection) -> Result<(), StoreError> {

@@ -27,8 +27,16 @@ use crate::model::identity::ContentHash;
 use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, damaged_wal, links};
 
 /// Checks whose repairs have notes that salvage passes on.
-const NOTED: [&str; 6] =
-    ["dangling_diffs", "foreign_keys", "content_hashes", "fingerprint", "fields", "history_rows"];
+const NOTED: [&str; 8] = [
+    "dangling_diffs",
+    "foreign_keys",
+    "content_hashes",
+    "fingerprint",
+    "node_rows",
+    "node_places",
+    "fields",
+    "history_rows",
+];
 
 /// Rounds of repairs; one can uncover a fault that another one repairs.
 const ROUNDS_MAX: usize = 3;

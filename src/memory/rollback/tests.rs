@@ -18,7 +18,7 @@ use crate::model::clock::Clock;
 use crate::model::tree::Node;
 use crate::settings::root_settings::{OperatorOptions, RootSettings};
 use crate::store::IfMissing;
-use crate::text;
+use crate::text::{self, tokens};
 
 mod files;
 
@@ -243,7 +243,7 @@ impl RollbackFixture {
 }
 
 fn agent_text<'a>(data: NodeData<'a>, label: &'a str, content: &'a str) -> NodeData<'a> {
-    let token_count = u32::try_from(content.len()).unwrap();
+    let token_count = tokens::count(content);
     NodeData { label, content, token_count, ..data }
 }
 

@@ -26,6 +26,7 @@ use crate::store::schema::MIGRATIONS;
 use crate::store::{
     Batch, IfMissing, NodeData, NodeRecord, OptionalColumnValues, StoreError, Writer, past_states,
 };
+use crate::text::tokens;
 
 const NOW: UnixMillis = UnixMillis(4_000_000_000_000);
 
@@ -211,7 +212,7 @@ fn a_row_is_read_as_it_was_written() {
             format: ContentFormat::Latex,
             label: "A label",
             content: "Its text.",
-            token_count: 7,
+            token_count: tokens::count("Its text."),
             attributes,
         };
         let (key, id) = batch.insert_agent_node(&data, batch.last_place(None, None)?)?;

@@ -80,6 +80,13 @@ fn what_the_history_tells_twice_is_restored() {
     for (altered, named) in [
         ("UPDATE diff SET old_hash = '0123456789abcdef' WHERE snapshot = 3", "1 of 428 changes"),
         ("UPDATE change_count SET added = 1000 WHERE snapshot = 4", "1 snapshots count other"),
+        ("UPDATE change_count SET snapshot = 77 WHERE snapshot = 4", "snapshots count other"),
+        ("UPDATE diff SET op = 'xod' WHERE snapshot = 4", "1 of 428 changes"),
+        (
+            "UPDATE diff SET op = 'xod' WHERE snapshot = 4;
+             UPDATE change_count SET added = 1000, removed = 3",
+            "1 of 428 changes",
+        ),
     ] {
         fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
         tamper(&folder, altered);

@@ -240,6 +240,96 @@ fn broken_fields_that_cannot_be_given_back_are_reported_with_their_text() {
     }
 }
 
+/// Returns a memory with agents' nodes: a section with code, and a text under a file's heading.
+fn memory_of_agents() -> Folder {
+    let folder = memory();
+    let write = |args: &[&str]| folder.ok(args.iter().copied().chain(["--db", "m.db"]));
+    write(&["write", "# Deploy\n\nDeploy at 3 by hand.\n\n```rust\nfn deploy() {}\n```\n"]);
+    write(&["write", "# Other\n\nNothing else.\n"]);
+    folder
+}
+
+/// No file has the columns of an agent's node, and the fingerprint proves what they were.
+#[test]
+fn an_altered_type_level_language_or_key_path_of_an_agent_is_named_and_given_back() {
+    let sound = memory_of_agents();
+    let before = sound.facts("m.db")["head"]["cursor_hash"].clone();
+    let text = "WHERE content = 'Deploy at 3 by hand.'";
+    let heading = "WHERE label = 'Deploy'";
+    let code = "WHERE content LIKE 'fn deploy%'";
+    for (change, name, column) in [
+        (format!("node_type = 'list' {text}"), "Deploy at 3 by hand.", "type"),
+        (format!("node_type = 'tex4' {text}"), "Deploy at 3 by hand.", "type"),
+        (format!("level = 3 {heading}"), "Deploy", "level"),
+        (format!("level = NULL {heading}"), "Deploy", "level"),
+        (format!("lang = 'rusu' {code}"), "Code (rust): fn deploy() {}", "language"),
+        (format!("key_path = 'a.b' {text}"), "Deploy at 3 by hand.", "key path"),
+        (format!("format = 'toon' {text}"), "Deploy at 3 by hand.", "format"),
+    ] {
+        let folder = altered(&sound, &[&change]);
+        let examined = folder.run(["doctor", "--db", "m.db"]).stdout;
+        assert!(examined.contains("; 1 altered nodes: `"), "{change}: {examined}");
+        let salvaged = folder.ok(["salvage", "m.db", "--out", "salvaged.db"]);
+        let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        for (db, report) in [("m.db", &fixed), ("salvaged.db", &salvaged)] {
+            let note = format!("\"{name}\": its {column} is again what HEAD's fingerprint proves");
+            assert!(report.contains(&note), "{change}: {report}");
+            folder.assert_healthy(db);
+            assert_eq!(folder.facts(db)["head"]["cursor_hash"], before, "{change}");
+        }
+    }
+}
+
+/// The type decides whether a compile knows a node again.
+#[test]
+fn an_altered_type_of_a_file_costs_no_id() {
+    let sound = memory();
+    for altered_type in ["list", "tex4"] {
+        let change = format!("node_type = '{altered_type}' WHERE content LIKE 'Note 8 says 3%'");
+        let folder = altered(&sound, &[&change]);
+        let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        assert!(fixed.contains("its type is again what HEAD's fingerprint proves"), "{fixed}");
+        let compiled =
+            folder.ok(["compile", sound.path("notes").to_str().unwrap(), "--db", "m.db"]);
+        assert_eq!(compiled, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
+        folder.assert_healthy("m.db");
+    }
+}
+
+/// What a node inherits from its place tells that the place was altered, or the other way round.
+#[test]
+fn an_altered_place_or_count_of_tokens_of_an_agent_is_named() {
+    let sound = memory_of_agents();
+    let text = "WHERE content = 'Deploy at 3 by hand.'";
+    for (change, named) in [
+        (
+            format!("parent = (SELECT key FROM node WHERE label = 'Other') {text}"),
+            "\"Deploy at 3 by hand.\"",
+        ),
+        (format!("parent = NULL {text}"), "\"Deploy at 3 by hand.\""),
+        (format!("trail = 'Depray' {text}"), "\"Deploy at 3 by hand.\""),
+        ("trail = 'Depray' WHERE label = 'Deploy'".to_owned(), "\"Deploy\""),
+        (format!("file = 3 {text}"), "\"Deploy at 3 by hand.\""),
+        ("file = 3 WHERE label = 'Deploy'".to_owned(), "\"Deploy\""),
+        (format!("token_count = 3 {text}"), "\"Deploy at 3 by hand.\" (tokens)"),
+    ] {
+        let folder = altered(&sound, &[&change]);
+        let examined = folder.run(["doctor", "--db", "m.db"]);
+        assert_eq!(examined.code, Some(1), "{change}: {}", examined.stdout);
+        let salvaged = folder.ok(["salvage", "m.db", "--out", "salvaged.db"]);
+        let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        for (db, report) in [("m.db", &fixed), ("salvaged.db", &salvaged)] {
+            assert!(report.contains(named), "{change}: {report}");
+            assert_eq!(
+                report.matches("Deploy").count(),
+                named.matches("Deploy").count(),
+                "{report}"
+            );
+            folder.assert_healthy(db);
+        }
+    }
+}
+
 /// Returns a copy of a memory whose nodes were changed as a failing disk does: without a trigger.
 fn altered(sound: &Folder, changes: &[&str]) -> Folder {
     let folder = Folder::new();

@@ -9,6 +9,7 @@ use crate::store::{
     Batch, FIELDS, IfMissing, NodeData, OptionalColumnValue, OptionalColumnValues, StoreError,
     Writer, past_states,
 };
+use crate::text::tokens;
 
 const NOW: UnixMillis = UnixMillis(4_000_000_000_000);
 const UUID: &str = "0f0e8400-e29b-41d4-a716-446655440000";
@@ -20,7 +21,7 @@ fn data(content: &str) -> NodeData<'_> {
         format: ContentFormat::Plain,
         label: content,
         content,
-        token_count: 1,
+        token_count: tokens::count(content),
         attributes: OptionalColumnValues::default()
             .with(FIELDS, Some(OptionalColumnValue::Text(fields))),
     }
@@ -101,17 +102,25 @@ fn fields_in_another_order_are_rewritten_and_odd_ones_named() {
 }
 
 #[test]
-fn an_unknown_type_becomes_text_and_a_typed_one_stays() {
-    let (_dir, db) = memory();
-    let conn = rusqlite::Connection::open(&db).unwrap();
-    conn.execute_batch("UPDATE node SET node_type = 'odd' WHERE parent IS NULL").unwrap();
-    repair(&db, NOW, &mut |_| ()).unwrap();
-    let types: String = conn
-        .query_row("SELECT group_concat(node_type) FROM node ORDER BY key", [], |row| row.get(0))
-        .unwrap();
-    assert_eq!(types, "text,heading,task");
-    drop(conn);
-    assert_eq!(doctor::examine(&db).unwrap().status(), CheckStatus::Pass);
+fn an_unknown_type_becomes_what_it_was_or_text_and_a_typed_one_stays() {
+    const ALTER: &str = "UPDATE node SET node_type = 'odd' WHERE parent IS NULL;";
+    // Without the fingerprint nothing proves what it was.
+    for (more, expected) in
+        [("", "heading,heading,task"), ("UPDATE memory SET fingerprint = 7", "text,heading,task")]
+    {
+        let (_dir, db) = memory();
+        let conn = rusqlite::Connection::open(&db).unwrap();
+        conn.execute_batch(&[ALTER, more].concat()).unwrap();
+        repair(&db, NOW, &mut |_| ()).unwrap();
+        let types: String = conn
+            .query_row("SELECT group_concat(node_type) FROM node ORDER BY key", [], |row| {
+                row.get(0)
+            })
+            .unwrap();
+        assert_eq!(types, expected);
+        drop(conn);
+        assert_eq!(doctor::examine(&db).unwrap().status(), CheckStatus::Pass);
+    }
 }
 
 #[test]

@@ -1,0 +1,364 @@
+//! Finds the nodes of which a label, fields, a type or another column was altered, by the
+//! fingerprint of the state.
+//!
+//! The fingerprint is a sum with one term a node. A [candidate](candidates) is the value that a
+//! node had at HEAD when it makes up the difference between the sum of the rows and the one that
+//! was kept.
+//!
+//! Any number of nodes can be told where other rows are witnesses: a label has its hash beside it,
+//! and fields and their type have their index. The difference that is left is that of one or two
+//! nodes, or nothing explains it. Of a file's node, the type alone is looked for: by it, the next
+//! compile knows the node again, and brings back all else.
+
+mod candidates;
+
+use std::collections::{BTreeSet, HashMap};
+use std::mem;
+
+use candidates::{ColumnValue, FORMAT, LABEL, NODE_TYPE, PresentTexts};
+use rusqlite::{Connection, Row, params};
+
+use super::broken_fields_repair;
+use super::text_hashes::node_name;
+use super::typed_nodes;
+use crate::model::database_state_fingerprint::{NodeState, term_of_node};
+use crate::model::identity::ContentHash;
+use crate::model::tree::NodeType;
+use crate::store::node_columns::{
+    FIELDS, FingerprintUse, KEY_PATH, LANG, LEVEL, SqlTemplate, columns,
+};
+use crate::store::record::read_state;
+use crate::store::{FacetEntries, PreparedStatements, StoreError, facet_entries, links};
+
+/// Values of other columns than labels and fields that may be one of two which explain a
+/// difference; of more, each is tried alone.
+const PAIRED_MAX: usize = 1 << 20;
+
+/// The columns that a repair sets, their names in notes, and the statement for each.
+const COLUMNS: [(&str, &str, &str); 7] = [
+    (LABEL, "label", "UPDATE node SET label = ?2 WHERE key = ?1"),
+    (FIELDS, "fields", "UPDATE node SET fields = ?2 WHERE key = ?1"),
+    (NODE_TYPE, "type", "UPDATE node SET node_type = ?2 WHERE key = ?1"),
+    (LEVEL, "level", "UPDATE node SET level = ?2 WHERE key = ?1"),
+    (LANG, "language", "UPDATE node SET lang = ?2 WHERE key = ?1"),
+    (KEY_PATH, "key path", "UPDATE node SET key_path = ?2 WHERE key = ?1"),
+    (FORMAT, "format", "UPDATE node SET format = ?2 WHERE key = ?1"),
+];
+
+/// Altered nodes, which explain the difference between the state and HEAD's fingerprint.
+#[derive(Debug, Default)]
+pub(super) struct NodesAlteredSinceHead {
+    /// The nodes that it proves, all of them.
+    pub(super) proven: Vec<NodeAlteredSinceHead>,
+    /// Where it proves none: the nodes whose labels or fields other rows contradict.
+    pub(super) contradicted: Vec<String>,
+}
+
+/// A node, with the values that it had at HEAD.
+#[derive(Clone, Debug)]
+pub(super) struct NodeAlteredSinceHead {
+    key: i64,
+    /// Its id and the label that is there now.
+    pub(super) name: String,
+    values: Vec<ColumnValue>,
+}
+
+/// A node as it may have been, and the difference to the sum that it would make.
+struct Hypothesis {
+    node: i64,
+    values: Vec<ColumnValue>,
+    difference: u64,
+}
+
+/// A node as it is, and its place.
+struct PresentNode {
+    key: i64,
+    family: Option<String>,
+    /// Id of the sibling before it.
+    before: Option<String>,
+    /// The text of an agent's node.
+    content: Option<String>,
+    /// The hash that its label had.
+    name: Option<i64>,
+    state: NodeState<'static>,
+}
+
+/// The hypotheses, and the nodes that other rows contradict.
+#[derive(Default)]
+struct Hypotheses {
+    /// The difference to be explained.
+    difference: u64,
+    /// Hypotheses about nodes that nothing contradicts.
+    quiet: Vec<Hypothesis>,
+    /// Hypotheses that agree with the other rows of a node, by node.
+    witnessed: Vec<Vec<Hypothesis>>,
+    contradicted: Vec<String>,
+    /// The nodes whose index of fields has something else.
+    off_index: BTreeSet<i64>,
+    /// The languages of the memory's code.
+    langs: Vec<String>,
+}
+
+impl NodeAlteredSinceHead {
+    /// Returns a note on its repair.
+    pub(super) fn note(&self) -> String {
+        let name = &self.name;
+        let named = |column: &str| COLUMNS.iter().find(|it| it.0 == column).map(|it| it.1);
+        match &self.values[..] {
+            [(column, _)] => {
+                let column = named(column).unwrap_or(column);
+                format!("{name}: its {column} is again what HEAD's fingerprint proves")
+            }
+            _ => format!(
+                "{name}: its label and fields are again those that HEAD's fingerprint proves"
+            ),
+        }
+    }
+}
+
+/// Returns the nodes whose altered values explain the whole difference between the state and the
+/// fingerprint that HEAD has.
+pub(super) fn find(conn: &Connection, computed: u64) -> Result<NodesAlteredSinceHead, StoreError> {
+    const KEPT: &str = "
+        SELECT memory.fingerprint, snapshot.cursor_hash
+          FROM memory
+          JOIN cursor ON cursor.name = 'HEAD'
+          JOIN snapshot ON snapshot.id = cursor.snapshot";
+    const NAME: &str = "SELECT id, label FROM node WHERE key = ?1";
+    let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
+    let Some((kept, head)) = conn.find(KEPT, [], read, "read the fingerprint")? else {
+        return Ok(NodesAlteredSinceHead::default());
+    };
+    let kept = kept.cast_unsigned();
+    if ContentHash(kept).to_string() != head || kept == computed {
+        return Ok(NodesAlteredSinceHead::default());
+    }
+    // A history that cannot be read explains nothing.
+    let hypotheses = Hypotheses::of(conn, kept.wrapping_sub(computed)).unwrap_or_default();
+    let named = |it: &Hypothesis| {
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let (id, label): (String, String) = conn.row(NAME, [it.node], read, "name a node")?;
+        let (key, values) = (it.node, it.values.clone());
+        Ok(NodeAlteredSinceHead { key, name: node_name(&id, &label), values })
+    };
+    let proven: Result<Vec<NodeAlteredSinceHead>, StoreError> =
+        hypotheses.explain().into_iter().map(named).collect();
+    let proven = proven?;
+    let contradicted = if proven.is_empty() { hypotheses.contradicted } else { Vec::new() };
+    Ok(NodesAlteredSinceHead { proven, contradicted })
+}
+
+/// Gives the nodes their values back.
+pub(super) fn restore(
+    conn: &Connection,
+    altered: &[NodeAlteredSinceHead],
+) -> Result<(), StoreError> {
+    for node in altered {
+        for (column, value) in &node.values {
+            let Some((_, _, set)) = COLUMNS.iter().find(|it| it.0 == *column) else { continue };
+            conn.run(set, params![node.key, value], "give a value back")?;
+        }
+    }
+    Ok(())
+}
+
+impl Hypotheses {
+    /// Collects what each node may have been at HEAD, other than it is.
+    fn of(conn: &Connection, difference: u64) -> Result<Hypotheses, StoreError> {
+        static STATES: SqlTemplate = SqlTemplate::new(
+            "
+            SELECT node.key, node.id,
+                   iif(node.parent IS NULL, file.root || ':' || file.path, parent.id),
+                   iif(node.source_hash IS NULL, node.content, NULL), node.name, {state}
+              FROM node
+              LEFT JOIN node AS parent ON parent.key = node.parent
+              LEFT JOIN file ON file.id = node.file
+             ORDER BY node.parent, iif(node.parent IS NULL, node.file, NULL), node.position,
+                      node.key",
+        );
+        let off_index = typed_nodes::nodes_off_index(conn)?;
+        let langs = candidates::langs(conn)?;
+        let mut hypotheses = Hypotheses { difference, off_index, langs, ..Hypotheses::default() };
+        let mut last: Option<(Option<String>, String)> = None;
+        conn.each(STATES.text(), [], PresentNode::read, "read the state", |mut node| {
+            node.before = last.take().filter(|it| it.0 == node.family).map(|it| it.1);
+            hypotheses.add(conn, &node)?;
+            last = Some((node.family, node.state.id.into_owned()));
+            Ok::<_, StoreError>(())
+        })?;
+        Ok(hypotheses)
+    }
+
+    /// Returns the states that make up the difference: all that are told by other rows, and at most
+    /// two more.
+    fn explain(&self) -> Vec<&Hypothesis> {
+        let is_one = |it: &&Vec<Hypothesis>| it.len() == 1;
+        let told: Vec<&Hypothesis> = self.witnessed.iter().filter(is_one).flatten().collect();
+        let open = self.witnessed.iter().filter(|it| !is_one(it)).flatten();
+        let open: Vec<&Hypothesis> = self.quiet.iter().chain(open).collect();
+        let left = told.iter().fold(self.difference, |left, it| left.wrapping_sub(it.difference));
+        let more = match left {
+            0 => Some(Vec::new()),
+            _ => explain(left, &open),
+        };
+        // The other rows may be what was altered.
+        let all = || self.quiet.iter().chain(self.witnessed.iter().flatten()).collect::<Vec<_>>();
+        match more {
+            Some(more) => told.into_iter().chain(more).collect(),
+            None => explain(self.difference, &all()).unwrap_or_default(),
+        }
+    }
+
+    fn add(&mut self, conn: &Connection, node: &PresentNode) -> Result<(), StoreError> {
+        const CONTENT: &str = "SELECT content FROM node WHERE key = ?1";
+        let label = node.value(LABEL).unwrap_or_default();
+        let has_other_label = links::name(label) != node.name;
+        let has_other_fields = self.off_index.contains(&node.key);
+        let is_contradicted = has_other_label || has_other_fields;
+        let mut singles = candidates::types();
+        let content = match &node.content {
+            Some(content) => content.clone(),
+            None if is_contradicted => {
+                conn.row(CONTENT, [node.key], |row| row.get(0), "read a text")?
+            }
+            None => {
+                let alone = node.hypotheses_of_columns(singles);
+                self.quiet.extend(alone.filter(|it| it.difference == self.difference));
+                return Ok(());
+            }
+        };
+        let now = PresentTexts {
+            key: node.key,
+            id: &node.state.id,
+            label,
+            fields: node.value(FIELDS),
+            content: &content,
+            is_contradicted: (has_other_label, has_other_fields),
+        };
+        let texts = node.hypotheses(candidates::labels_and_fields(conn, now)?);
+        let now = (node.value(LANG), node.value(KEY_PATH));
+        singles.extend(candidates::others(conn, &node.state.id, &self.langs, now)?);
+        let singles = node.hypotheses_of_columns(singles);
+        if !is_contradicted {
+            self.quiet.extend(texts);
+            for it in singles {
+                if self.quiet.len() < PAIRED_MAX || it.difference == self.difference {
+                    self.quiet.push(it);
+                }
+            }
+            return Ok(());
+        }
+        let index = if has_other_fields { Some(index_of(conn, node.key)?) } else { None };
+        let agrees = |it: &Hypothesis| {
+            let state = node.with(&it.values);
+            let is_label = links::name(value_of(&state, LABEL).unwrap_or_default()) == node.name;
+            is_label && index.as_ref().is_none_or(|index| is_indexed_as(&state, index))
+        };
+        self.contradicted.push(node_name(&node.state.id, label));
+        self.witnessed.push(texts.into_iter().chain(singles).filter(agrees).collect());
+        Ok(())
+    }
+}
+
+/// Returns the one or two hypotheses that make up a difference.
+fn explain<'a>(difference: u64, hypotheses: &[&'a Hypothesis]) -> Option<Vec<&'a Hypothesis>> {
+    if let Some(it) = hypotheses.iter().find(|it| it.difference == difference) {
+        return Some(vec![it]);
+    }
+    let by_difference: HashMap<u64, &'a Hypothesis> =
+        hypotheses.iter().map(|it| (it.difference, *it)).collect();
+    hypotheses.iter().find_map(|one| {
+        let other = *by_difference.get(&difference.wrapping_sub(one.difference))?;
+        (one.node != other.node).then(|| vec![*one, other])
+    })
+}
+
+impl PresentNode {
+    fn read(row: &Row<'_>) -> rusqlite::Result<PresentNode> {
+        Ok(PresentNode {
+            key: row.get(0)?,
+            family: row.get(2)?,
+            before: None,
+            content: row.get(3)?,
+            name: row.get(4)?,
+            state: read_state(row, row.get(1)?, 5)?,
+        })
+    }
+
+    fn value(&self, column: &str) -> Option<&str> {
+        value_of(&self.state, column)
+    }
+
+    /// Returns its state with other values.
+    fn with(&self, values: &[ColumnValue]) -> NodeState<'static> {
+        let mut state = self.state.clone();
+        for (column, value) in values {
+            let value = value.clone().map(Into::into);
+            match position(column) {
+                Some(at) => state.fields[at] = value,
+                None => {
+                    state.given.retain(|it| it.0 != *column);
+                    state.given.extend(value.map(|it| (*column, it)));
+                }
+            }
+        }
+        state
+    }
+
+    /// Returns the hypotheses of values, but for those that it has now.
+    fn hypotheses(&self, states: Vec<Vec<ColumnValue>>) -> Vec<Hypothesis> {
+        let present = self.term(&self.state);
+        let hypothesis = |values: Vec<ColumnValue>| {
+            let difference = self.term(&self.with(&values)).wrapping_sub(present);
+            (difference != 0).then_some(Hypothesis { node: self.key, values, difference })
+        };
+        states.into_iter().filter_map(hypothesis).collect()
+    }
+
+    /// Returns the hypotheses of one value each, as [`PresentNode::hypotheses`] does.
+    fn hypotheses_of_columns(&self, values: Vec<ColumnValue>) -> impl Iterator<Item = Hypothesis> {
+        let (present, mut state) = (self.term(&self.state), self.state.clone());
+        values.into_iter().filter_map(move |(column, value)| {
+            let at = position(column)?;
+            let now = mem::replace(&mut state.fields[at], value.clone().map(Into::into));
+            let difference = self.term(&state).wrapping_sub(present);
+            state.fields[at] = now;
+            let values = vec![(column, value)];
+            (difference != 0).then_some(Hypothesis { node: self.key, values, difference })
+        })
+    }
+
+    fn term(&self, state: &NodeState<'_>) -> u64 {
+        term_of_node(self.family.as_deref(), self.before.as_deref(), state)
+    }
+}
+
+/// Returns the position of a column among those that every state has.
+fn position(column: &str) -> Option<usize> {
+    let mut always = columns().iter().filter(|it| it.hashed == FingerprintUse::Always);
+    always.position(|it| it.name == column)
+}
+
+fn value_of<'s>(state: &'s NodeState<'_>, column: &str) -> Option<&'s str> {
+    match position(column) {
+        Some(at) => state.fields[at].as_deref(),
+        None => state.given.iter().find(|it| it.0 == column).map(|it| it.1.as_ref()),
+    }
+}
+
+/// Returns whether a state has just the entries of the index of fields.
+fn is_indexed_as(state: &NodeState<'_>, index: &FacetEntries) -> bool {
+    let node_type = value_of(state, NODE_TYPE).and_then(NodeType::parse);
+    let (Some(node_type), Some(hash)) = (node_type, value_of(state, "content_hash")) else {
+        return false;
+    };
+    facet_entries(node_type, hash, value_of(state, FIELDS)).as_ref() == Some(index)
+}
+
+/// Returns the entries of the index of fields that a node has.
+fn index_of(conn: &Connection, node: i64) -> Result<FacetEntries, StoreError> {
+    Ok(broken_fields_repair::facets(conn, node)?
+        .into_iter()
+        .map(|(key, it)| (key, it.to_string()))
+        .collect())
+}
