@@ -132,7 +132,7 @@ fn with_unit<'a>(written: &WrittenNumber<'a>, money: Option<&'static str>) -> (S
     let (attached, after) = rest.split_at(word_end(rest));
     if !attached.is_empty() {
         return match unit(attached).filter(|_| money.is_none()) {
-            Some((base, worth)) => (amount(written, worth, base), after),
+            Some((base, worth)) => with_rate(amount(written, worth, base), after),
             None => coded(written, money),
         };
     }
@@ -146,12 +146,21 @@ fn with_unit<'a>(written: &WrittenNumber<'a>, money: Option<&'static str>) -> (S
         (rest, factor) = (after, worth);
     }
     if let Some(base) = money {
-        return (amount(written, factor, base), rest);
+        return with_rate(amount(written, factor, base), rest);
     }
     match next_word(rest).and_then(|(word, after)| Some((unit(word)?, after))) {
-        Some(((base, worth), after)) => (amount(written, factor * worth, base), after),
+        Some(((base, worth), after)) => with_rate(amount(written, factor * worth, base), after),
         None if factor != 1 => (amount(written, factor, ""), rest),
-        None => (plain(written), rest),
+        None => with_rate(plain(written), rest),
+    }
+}
+
+/// Returns an amount with the unit that it is for, as in `10 MB/s`, and the text behind that.
+fn with_rate(amount: String, rest: &str) -> (String, &str) {
+    let per = rest.strip_prefix('/').map(|it| it.split_at(word_end(it)));
+    match per.and_then(|(word, after)| Some((unit(word)?, after))) {
+        Some(((base, worth), after)) => (format!("{amount}/{worth}{base}"), after),
+        None => (amount, rest),
     }
 }
 

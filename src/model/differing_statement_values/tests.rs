@@ -76,6 +76,9 @@ fn numbers_with_units_are_compared_by_what_they_are_worth() {
     check_same(&["1.5 km", "1500000 mm"]);
     check_other(&["5 km", "5 kg", "5 mm"]);
     check_other(&["5 am", "5 pm"]);
+    check_other(&["10 MB", "10 MB/s", "10 MB/min"]);
+    check_same(&["10 MB/s", "10MB/sec"]);
+    check_other(&["100/s", "100/h", "100"]);
 }
 
 #[test]
