@@ -478,7 +478,10 @@ impl Memory {
             None => own(query, &options)?,
         };
         self.warm(&answer.shown);
-        Ok(query::advised_answer(answer, &self.tools))
+        Ok(match query {
+            Query::Search(_) => query::advised_answer(answer, &self.tools),
+            _ => answer,
+        })
     }
 
     /// Reads without warming any node.

@@ -15,7 +15,7 @@ pub(crate) fn is_no_answer(text: &str) -> bool {
     text.starts_with(NO_RESULTS) || text.starts_with(NO_ANSWER)
 }
 
-/// Returns an answer with the reason why nothing was found as its reader can follow it.
+/// Returns the answer of a search whose advice, where nothing was found, its reader can follow.
 pub(crate) fn advised_answer(mut answer: Answer, tools: &CallableTools) -> Answer {
     if answer.text.starts_with(NO_RESULTS) {
         answer.text = tools.advise(&answer.text);
