@@ -278,7 +278,7 @@ impl MemoryFileLocation {
             PlaceOrigin::Former => {
                 format!("using `{path}` in this folder; a new memory would be in `.remindb`")
             }
-            _ if self.path.exists() => return,
+            _ if is_there(&self.path) => return,
             _ => format!("new memory: `{path}`"),
         };
         // A line that cannot be written must not keep the command from its work.
@@ -363,7 +363,7 @@ pub(super) fn database_of_notes(
     Ok(match around.of_project()? {
         Some(place) => place,
         // Notes outside the project may have a memory of their own.
-        None if new.path.exists() => new,
+        None if is_there(&new.path) => new,
         None => match (around.below()?, around.existing_of_user()) {
             (_, Some(user)) if around.is_home() => user,
             (FoundSubfolderMemories::One(path), _) => around.place(path, PlaceOrigin::Below),
