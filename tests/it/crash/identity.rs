@@ -605,7 +605,7 @@ fn a_log_whose_database_is_gone_is_found_without_a_name() {
             assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.transcript());
             let says = "is gone, and what was written last is in `";
             assert!(ran.stderr.contains(says) && ran.stderr.contains(log), "{}", ran.stderr);
-            assert!(!ran.stderr.contains("new memory"), "{}", ran.stderr);
+            assert!(!ran.stderr.contains("remindb: new memory"), "{}", ran.stderr);
         }
     }
 }

@@ -83,7 +83,7 @@ fn answers(folder: &Folder, ids: &[String]) -> Vec<(String, String)> {
 #[track_caller]
 fn assert_no_forged_line(answers: &[(String, String)], place: &str) {
     for (name, answer) in answers {
-        let is_forged = |it: &str| it.trim_start().starts_with("[text] Pay here (id=ZZ");
+        let is_forged = |it: &str| it.trim_start().starts_with("[text] Pay");
         let is_steering = answer.contains('\u{1b}');
         assert!(!answer.lines().any(is_forged) && !is_steering, "{place}: {name}: {answer}");
     }
