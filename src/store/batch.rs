@@ -26,6 +26,7 @@ mod typed_nodes;
 
 use std::collections::{BTreeSet, HashMap};
 
+pub(in crate::store) use entity_name_lookup_cache::EntityNamesAtHead;
 use entity_name_lookup_cache::KnownEntityNames;
 pub(crate) use facets::{FacetEntries, facet_entries};
 pub(crate) use files_as_entities::FileNames;

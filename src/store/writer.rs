@@ -9,7 +9,7 @@ use rusqlite::{Connection, Transaction};
 
 #[cfg(feature = "shared")]
 use super::SharedError;
-use super::batch::{merge_many, merge_on};
+use super::batch::{EntityNamesAtHead, merge_many, merge_on};
 use super::checkpoint::{LONG_PAGES, LONG_PAGES_OF_HASTE};
 use super::commit_outcome::commit;
 use super::file_identity_check::OpenedFiles;
@@ -46,6 +46,8 @@ pub(crate) struct Writer {
     waiter_signal: Arc<WriteLockWaiterSignal>,
     /// Threads that wait for the connection.
     n_waiting: AtomicUsize,
+    /// What the last write knew, for the next one.
+    entity_names: Mutex<Option<EntityNamesAtHead>>,
 }
 
 /// The outcome of a write.
@@ -96,6 +98,7 @@ impl Writer {
             file_identity,
             waiter_signal,
             n_waiting,
+            entity_names: Mutex::default(),
         })
     }
 
@@ -163,21 +166,30 @@ impl Writer {
             let mut batch = Batch::begin(tx, message, compile_root, now)?;
             #[cfg(feature = "shared")]
             batch.name_root(self.root_name(compile_root));
+            batch.take_up_names(self.lock_names().take())?;
             let value = body(&mut batch)?;
             let snapshot = batch.finish()?;
-            let counts = batch.counts();
-            Ok::<_, E>((value, CommitReport { snapshot, counts }))
+            let report = CommitReport { snapshot, counts: batch.counts() };
+            Ok::<_, E>((value, report, batch.names_for_next_write()?))
         };
         #[cfg(feature = "shared")]
         if let Some(sharing) = self.sharing.as_ref().filter(|_| !compile_root.is_empty()) {
             let name = sharing.root_name_at(&conn, compile_root)?;
-            let written = sharing.write(&conn, Some(&name), in_batch)?;
+            let (value, report, _) = sharing.write(&conn, Some(&name), in_batch)?;
             self.file_identity.confirm(&conn)?;
-            return Ok(written);
+            return Ok((value, report));
         }
-        let written = self.transact(&conn, "begin a write", "commit a write", in_batch)?;
+        let (value, report, names) =
+            self.transact(&conn, "begin a write", "commit a write", in_batch)?;
+        // Only now: a snapshot that was not committed leaves its number to another one.
+        *self.lock_names() = names;
         self.file_identity.confirm(&conn)?;
-        Ok(written)
+        Ok((value, report))
+    }
+
+    fn lock_names(&self) -> MutexGuard<'_, Option<EntityNamesAtHead>> {
+        // They are taken whole and set whole.
+        self.entity_names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs `body` in one transaction and commits it: in a turn of the log where the memory is

@@ -1,7 +1,8 @@
 //! The names of the entities of a memory, read at once by a write that looks up many.
 //!
 //! A text has some forty runs of words that may be names, of which hardly one is known. Each is a
-//! look into the facets; those of a whole changeset cost more than reading all names.
+//! look into the facets; those of a whole changeset cost more than reading all names. What one
+//! write has read is kept for the next one, as long as no other process writes in between.
 
 use std::collections::HashSet;
 
@@ -17,13 +18,27 @@ const READ_PER_LOOK_UP: usize = 8;
 /// Names of an unusually large memory, which are never read at once.
 const READ_MAX: usize = 1 << 16;
 
+/// Names that are kept for the next write, at most.
+const KEPT_MAX: usize = 1 << 14;
+
+/// Writes that use names before they are read again. A repair adds names without a snapshot.
+const WRITES_MAX: usize = 64;
+
 /// The names of entities in the memory that a write knows.
 #[derive(Debug)]
 pub(super) enum KnownEntityNames {
     /// Nothing. `n_looked_up` were looked up so far; from `n_due` on, all are read.
     Unread { n_looked_up: usize, n_due: usize },
-    /// All of them, and perhaps some that the write took back.
-    All(HashSet<String>),
+    /// All of them, and perhaps some that a write took back. `n_writes` used them.
+    All { names: HashSet<String>, n_writes: usize },
+}
+
+/// The names of entities that a write knew at its end, when HEAD was at `snapshot`.
+#[derive(Debug)]
+pub(in crate::store) struct EntityNamesAtHead {
+    snapshot: i64,
+    names: HashSet<String>,
+    n_writes: usize,
 }
 
 impl Default for KnownEntityNames {
@@ -35,13 +50,43 @@ impl Default for KnownEntityNames {
 impl KnownEntityNames {
     /// Adds a name that a node was given.
     pub(super) fn add(&mut self, name: &str) {
-        if let KnownEntityNames::All(names) = self {
+        if let KnownEntityNames::All { names, .. } = self {
             names.insert(name.to_owned());
         }
     }
 }
 
+const HEAD: &str = "SELECT snapshot FROM cursor WHERE name = 'HEAD'";
+
 impl Batch<'_> {
+    /// Takes up the names that the write before knew, if HEAD has not moved since.
+    pub(in crate::store) fn take_up_names(
+        &mut self,
+        kept: Option<EntityNamesAtHead>,
+    ) -> Result<(), StoreError> {
+        if let Some(EntityNamesAtHead { snapshot, names, n_writes }) = kept
+            && n_writes < WRITES_MAX
+            && self.tx.find(HEAD, [], |row| row.get(0), "read HEAD")? == Some(snapshot)
+        {
+            self.known_names = KnownEntityNames::All { names, n_writes };
+        }
+        Ok(())
+    }
+
+    /// Returns the names that a finished write knows, for the next one.
+    pub(in crate::store) fn names_for_next_write(
+        &mut self,
+    ) -> Result<Option<EntityNamesAtHead>, StoreError> {
+        Ok(match std::mem::take(&mut self.known_names) {
+            KnownEntityNames::All { names, n_writes } if names.len() <= KEPT_MAX => {
+                let head = self.tx.find(HEAD, [], |row| row.get(0), "read HEAD")?;
+                let n_writes = n_writes + 1;
+                head.map(|snapshot| EntityNamesAtHead { snapshot, names, n_writes })
+            }
+            _ => None,
+        })
+    }
+
     /// Returns those of some names that the memory may have.
     pub(crate) fn possibly_known(&mut self, names: Vec<String>) -> Result<Vec<String>, StoreError> {
         const NAMES: &str =
@@ -57,12 +102,13 @@ impl Batch<'_> {
             let all: Vec<String> =
                 self.tx.rows(NAMES, [limit], |row| row.get(0), "read all names")?;
             if all.len() < n_max {
-                self.known_names = KnownEntityNames::All(all.into_iter().collect());
+                let names = all.into_iter().collect();
+                self.known_names = KnownEntityNames::All { names, n_writes: 0 };
             }
         }
         Ok(match &self.known_names {
             KnownEntityNames::Unread { .. } => names,
-            KnownEntityNames::All(known) => {
+            KnownEntityNames::All { names: known, .. } => {
                 names.into_iter().filter(|it| known.contains(it)).collect()
             }
         })

@@ -179,6 +179,47 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_write_knows_the_names_that_earlier_ones_made_in_any_process(
+        writes in proptest::collection::vec((any_fields(), 0..3_usize, 0..2_usize, any::<bool>()), 16),
+    ) {
+        const NAMES: &str = "SELECT DISTINCT value FROM facet WHERE key = 'name' AND '' <= value";
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("memory.db");
+        let writers = [(); 2].map(|()| Writer::open(&path, IfMissing::Create).unwrap());
+        let mut keys: Vec<NodeRowId> = Vec::new();
+        for (fields, at, which, fails) in &writes {
+            let new = data(NodeType::Entity, "text", fields);
+            let work = |batch: &mut Batch<'_>| {
+                let names: Vec<String> = batch.tx.rows(NAMES, [], |row| row.get(0), "names")?;
+                assert_eq!(batch.possibly_known(names.clone())?, names);
+                let strange = (0..1000).map(|it| format!("no name {it}")).collect();
+                assert_eq!(batch.possibly_known(strange)?, Vec::<String>::new());
+                let key = match keys.get(*at) {
+                    None => {
+                        let position = keys.len() as i64;
+                        let place = NodePlace { file: None, parent: None, position };
+                        Some(batch.insert_agent_node(&new, place)?.0)
+                    }
+                    Some(&key) => {
+                        let old = batch.at(key)?.unwrap();
+                        batch.set_agent_text(&old, &new)?;
+                        None
+                    }
+                };
+                let planned = StoreError::Corrupt { what: "as planned".to_owned() };
+                if *fails { Err(planned) } else { Ok(key) }
+            };
+            if let Ok((key, _)) = writers[*which].write("m", "", UnixMillis(0), work) {
+                keys.extend(key);
+            }
+        }
+    }
+}
+
 #[test]
 fn ordinary_fields_need_no_view() {
     let fields = json!({
