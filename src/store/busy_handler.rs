@@ -27,6 +27,9 @@ pub(super) const ATTEMPT: Duration = Duration::from_millis(250);
 /// Pause after a failed attempt, which may have failed at once.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
 
+/// Longest pause between attempts of processes that are in each other's way.
+const RIVALS_PAUSE_US_MAX: u64 = 80_000;
+
 /// Makes the connection wait for others up to `longest`, in pauses.
 pub(crate) fn set_busy_timeout(conn: &mut Connection, longest: Duration) -> Result<(), StoreError> {
     wait_while(conn, longest, || true).doing("set the waiting time")
@@ -75,6 +78,26 @@ pub(super) fn try_up_to(
         }
     }
     Ok(false)
+}
+
+/// Repeats an attempt with pauses of together `longest`, and returns whether one succeeded.
+///
+/// For attempts in which processes are in each other's way. Each pauses at random, and far longer
+/// than an attempt takes, so that now and then all others pause.
+pub(super) fn try_at_random(longest: Duration, mut attempt: impl FnMut() -> bool) -> bool {
+    let mut dice = RandomState::new().build_hasher();
+    let mut waited = Duration::ZERO;
+    while !attempt() {
+        if longest <= waited {
+            return false;
+        }
+        dice.write_u8(0);
+        let pause_us = PAUSE_US_MIN + dice.finish() % (RIVALS_PAUSE_US_MAX - PAUSE_US_MIN);
+        let pause = Duration::from_micros(pause_us);
+        waited += pause;
+        sleep(pause);
+    }
+    true
 }
 
 /// Pauses until every connection that waits for a write has tried again.

@@ -18,10 +18,7 @@ use super::descriptor_shortage::{is_shortage, shortage};
 use super::{StoreError, busy_handler, damaged_wal, lock_list};
 
 /// Longest wait for processes that open or close the database at the same time.
-const RIVALS_WAIT: Duration = Duration::from_secs(10);
-
-/// Longest wait of each of several attempts.
-const ATTEMPT_WAIT: Duration = Duration::from_millis(60);
+const RIVALS_WAIT: Duration = Duration::from_secs(3);
 
 /// Symbolic links followed from one to the next, as many as systems allow.
 const LINKS_MAX: usize = 40;
@@ -45,13 +42,10 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
             _ => (),
         }
     }
-    let are_there = {
-        let (log, index) = (log.clone(), index.clone());
-        move || log.exists() && index.exists()
-    };
+    let are_there = || log.exists() && index.exists();
     let is_orphaned = match are_there() {
         true => has_other_index(&full, &index),
-        false => is_held(&full, &log, are_there.clone()) && !are_there(),
+        false => is_held(&full, &log, are_there) && !are_there(),
     };
     let missing = if log.exists() { index } else { log };
     if is_orphaned { Err(StoreError::Orphaned { path: path.to_owned(), missing }) } else { Ok(()) }
@@ -122,11 +116,8 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 /// It asks before the log is opened, so that none is made. Two processes that ask at the same time
 /// are in each other's way, so each lets go between its attempts. Errors of the question are left
 /// to the real opening.
-fn is_held(path: &Path, log: &Path, is_over: impl Fn() -> bool + Clone + Send + 'static) -> bool {
-    let is_free = busy_handler::try_up_to(RIVALS_WAIT, || {
-        Ok(is_over() || !is_held_now(path, log, is_over.clone()))
-    });
-    matches!(is_free, Ok(false))
+fn is_held(path: &Path, log: &Path, is_over: impl Fn() -> bool) -> bool {
+    !busy_handler::try_at_random(RIVALS_WAIT, || is_over() || !is_held_now(path, log))
 }
 
 /// Returns whether another process has the database open, and the files at the names of its log and
@@ -134,20 +125,19 @@ fn is_held(path: &Path, log: &Path, is_over: impl Fn() -> bool + Clone + Send + 
 /// only one that has others at each look is meant.
 fn has_other_index(path: &Path, index: &Path) -> bool {
     let mut suspects: Option<BTreeSet<u32>> = None;
-    let is_free = busy_handler::try_up_to(RIVALS_WAIT, || {
+    !busy_handler::try_at_random(RIVALS_WAIT, || {
         let now = lock_list::processes_with_other_index(path, index);
         let still = suspects.take().map_or(now.clone(), |it| &it & &now);
-        Ok(suspects.insert(still).is_empty())
-    });
-    matches!(is_free, Ok(false))
+        suspects.insert(still).is_empty()
+    })
 }
 
-fn is_held_now(path: &Path, log: &Path, is_over: impl Fn() -> bool + Send + 'static) -> bool {
+fn is_held_now(path: &Path, log: &Path) -> bool {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let asked = Connection::open_with_flags(path, flags).and_then(|mut conn| {
+    let asked = Connection::open_with_flags(path, flags).and_then(|conn| {
         // A log that exists is left to the connection that opens the database next.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, log.exists())?;
-        busy_handler::wait_while(&mut conn, ATTEMPT_WAIT, move || !is_over())?;
+        conn.busy_timeout(Duration::ZERO)?;
         conn.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))?;
         conn.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0))
     });

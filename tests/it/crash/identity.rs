@@ -194,6 +194,20 @@ fn new_files_are_refused_while_a_server_has_the_deleted_ones_open() {
     acknowledged.check(&folder, "m.db");
 }
 
+/// Nobody has the database open, so each asks whether another one has it, and all at the same time.
+#[test]
+fn servers_that_start_at_the_same_time_all_start() {
+    let folder = Folder::new();
+    folder.ok(["write", "What was there.", "--db", "m.db"]);
+    for _ in 0..3 {
+        std::thread::scope(|scope| {
+            for _ in 0..24 {
+                scope.spawn(|| folder.ok(["serve", "--db", "m.db"]));
+            }
+        });
+    }
+}
+
 #[test]
 fn behind_a_log_that_was_emptied_or_shortened_nothing_is_acknowledged() {
     let few_frames = 32 + 3 * (4096 + 24);
