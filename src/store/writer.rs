@@ -46,7 +46,7 @@ pub(crate) struct Writer {
     waiter_signal: Arc<WriteLockWaiterSignal>,
     /// Threads that wait for the connection.
     n_waiting: AtomicUsize,
-    /// What the last write knew, for the next one.
+    /// Names of entities that the last write knew, for the next one.
     entity_names: Mutex<Option<EntityNamesAtHead>>,
 }
 

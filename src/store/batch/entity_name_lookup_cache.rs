@@ -21,25 +21,25 @@ const READ_MAX: usize = 1 << 16;
 /// Names that are kept for the next write, at most.
 const KEPT_MAX: usize = 1 << 14;
 
-/// Writes that use names before they are read again. A repair adds names without a snapshot.
-const WRITES_MAX: usize = 64;
-
 /// The names of entities in the memory that a write knows.
 #[derive(Debug)]
 pub(super) enum KnownEntityNames {
     /// Nothing. `n_looked_up` were looked up so far; from `n_due` on, all are read.
     Unread { n_looked_up: usize, n_due: usize },
-    /// All of them, and perhaps some that a write took back. `n_writes` used them.
-    All { names: HashSet<String>, n_writes: usize },
+    /// All of them, and perhaps some that a write took back.
+    All(HashSet<String>),
 }
 
-/// The names of entities that a write knew at its end, when HEAD was at `snapshot`.
+/// The names of entities that a write knew at its end, and where HEAD was then.
 #[derive(Debug)]
 pub(in crate::store) struct EntityNamesAtHead {
-    snapshot: i64,
+    head: HeadAndRepairs,
     names: HashSet<String>,
-    n_writes: usize,
 }
+
+/// The snapshot of HEAD, and the number that grows with each repair: those two tell of every change
+/// of the nodes' names.
+type HeadAndRepairs = (i64, Option<i64>);
 
 impl Default for KnownEntityNames {
     fn default() -> KnownEntityNames {
@@ -50,25 +50,22 @@ impl Default for KnownEntityNames {
 impl KnownEntityNames {
     /// Adds a name that a node was given.
     pub(super) fn add(&mut self, name: &str) {
-        if let KnownEntityNames::All { names, .. } = self {
+        if let KnownEntityNames::All(names) = self {
             names.insert(name.to_owned());
         }
     }
 }
 
-const HEAD: &str = "SELECT snapshot FROM cursor WHERE name = 'HEAD'";
-
 impl Batch<'_> {
-    /// Takes up the names that the write before knew, if HEAD has not moved since.
+    /// Takes up the names that the write before knew, if nobody else has written since.
     pub(in crate::store) fn take_up_names(
         &mut self,
         kept: Option<EntityNamesAtHead>,
     ) -> Result<(), StoreError> {
-        if let Some(EntityNamesAtHead { snapshot, names, n_writes }) = kept
-            && n_writes < WRITES_MAX
-            && self.tx.find(HEAD, [], |row| row.get(0), "read HEAD")? == Some(snapshot)
+        if let Some(EntityNamesAtHead { head, names }) = kept
+            && self.head_and_repairs()? == Some(head)
         {
-            self.known_names = KnownEntityNames::All { names, n_writes };
+            self.known_names = KnownEntityNames::All(names);
         }
         Ok(())
     }
@@ -78,13 +75,17 @@ impl Batch<'_> {
         &mut self,
     ) -> Result<Option<EntityNamesAtHead>, StoreError> {
         Ok(match std::mem::take(&mut self.known_names) {
-            KnownEntityNames::All { names, n_writes } if names.len() <= KEPT_MAX => {
-                let head = self.tx.find(HEAD, [], |row| row.get(0), "read HEAD")?;
-                let n_writes = n_writes + 1;
-                head.map(|snapshot| EntityNamesAtHead { snapshot, names, n_writes })
+            KnownEntityNames::All(names) if names.len() <= KEPT_MAX => {
+                self.head_and_repairs()?.map(|head| EntityNamesAtHead { head, names })
             }
             _ => None,
         })
+    }
+
+    fn head_and_repairs(&self) -> Result<Option<HeadAndRepairs>, StoreError> {
+        const HEAD: &str =
+            "SELECT snapshot, (SELECT views FROM pulse) FROM cursor WHERE name = 'HEAD'";
+        self.tx.find(HEAD, [], |row| Ok((row.get(0)?, row.get(1)?)), "read HEAD")
     }
 
     /// Returns those of some names that the memory may have.
@@ -102,13 +103,12 @@ impl Batch<'_> {
             let all: Vec<String> =
                 self.tx.rows(NAMES, [limit], |row| row.get(0), "read all names")?;
             if all.len() < n_max {
-                let names = all.into_iter().collect();
-                self.known_names = KnownEntityNames::All { names, n_writes: 0 };
+                self.known_names = KnownEntityNames::All(all.into_iter().collect());
             }
         }
         Ok(match &self.known_names {
             KnownEntityNames::Unread { .. } => names,
-            KnownEntityNames::All { names: known, .. } => {
+            KnownEntityNames::All(known) => {
                 names.into_iter().filter(|it| known.contains(it)).collect()
             }
         })

@@ -220,6 +220,37 @@ proptest! {
     }
 }
 
+/// A repair in another process makes facets without a snapshot.
+#[test]
+fn a_write_knows_the_names_that_a_repair_brought_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
+    let writer = Writer::open(&path, IfMissing::Create).unwrap();
+    let names = [("names".to_owned(), json!(["the board"]))];
+    let fields = CanonicalFields::new(names.into_iter().collect()).unwrap();
+    let add = |batch: &mut Batch<'_>| {
+        let place = NodePlace { file: None, parent: None, position: 1 };
+        batch.insert_agent_node(&data(NodeType::Entity, "The board", &fields), place).map(drop)
+    };
+    writer.write("m", "", UnixMillis(0), add).unwrap();
+    let known = || {
+        let ask = |batch: &mut Batch<'_>| {
+            batch.possibly_known((0..1000).map(|it| format!("no name {it}")).collect())?;
+            batch.possibly_known(vec!["the board".to_owned()])
+        };
+        writer.write("m", "", UnixMillis(0), ask).unwrap().0
+    };
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other
+        .execute_batch("CREATE TEMP TABLE aside AS SELECT * FROM facet; DELETE FROM facet")
+        .unwrap();
+    let lost = known();
+    let repair = "INSERT INTO facet SELECT * FROM aside; DROP TABLE aside;
+                  UPDATE pulse SET views = views + 1";
+    other.execute_batch(repair).unwrap();
+    assert_eq!((lost, known()), (vec![], vec!["the board".to_owned()]));
+}
+
 #[test]
 fn ordinary_fields_need_no_view() {
     let fields = json!({
