@@ -18,6 +18,7 @@ use crate::store::{
     Batch, NodeData, NodePlace, NodeRecord, NodeRowId, NodeVersionWithoutText, RootId, StoreError,
     Writer,
 };
+use crate::text::tokens;
 
 /// The fate of the snapshots after the target of a rollback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -294,7 +295,8 @@ fn data_of<'a>(change: &'a NodeToRestore, content: &'a str) -> Result<NodeData<'
         format,
         label: &old.label,
         content,
-        token_count: old.tokens,
+        // An import of an earlier program took over what others had counted.
+        token_count: tokens::count(content),
         attributes: old.attributes.clone(),
     })
 }

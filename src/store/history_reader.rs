@@ -104,8 +104,8 @@ pub(crate) fn unreadable_changes(conn: &Connection) -> Result<(u64, Vec<String>)
 }
 
 /// Forgets what cannot be read of the earlier versions of nodes, so that it can be completed, and
-/// the changes that are of no node.
-pub(crate) fn forget_unreadable(conn: &Connection) -> Result<(), StoreError> {
+/// the changes that are of no node; returns the number of these.
+pub(crate) fn forget_unreadable(conn: &Connection) -> Result<usize, StoreError> {
     const OF_NO_NODE: &str = "
         DELETE FROM diff WHERE length(node_id) <> 11 OR node_id GLOB '*[^0-9A-Za-z]*'";
     const OPERATION: &str = "
@@ -132,7 +132,7 @@ pub(crate) fn forget_unreadable(conn: &Connection) -> Result<(), StoreError> {
            SET old_type = NULL, old_format = NULL, old_level = NULL, old_tokens = NULL,
                old_fields = NULL
          WHERE snapshot = ?1 AND seq = ?2 AND old_type IS NOT NULL";
-    conn.run(OF_NO_NODE, [], "mend the history")?;
+    let n_dropped = conn.run(OF_NO_NODE, [], "mend the history")?;
     conn.run(OPERATION, [], "mend the history")?;
     conn.run(NOTHING_BEFORE, [], "mend the history")?;
     conn.run(HASHES, [], "mend the history")?;
@@ -140,7 +140,7 @@ pub(crate) fn forget_unreadable(conn: &Connection) -> Result<(), StoreError> {
     for (snapshot, seq) in unreadable(conn)?.1 {
         conn.run(FORGET, [snapshot, seq], "mend the history")?;
     }
-    Ok(())
+    Ok(n_dropped)
 }
 
 /// Returns the number of changes, and the snapshots and places of those that cannot be read.

@@ -65,11 +65,12 @@ pub(super) fn repair(conn: &Connection) -> Result<Vec<String>, StoreError> {
         "DELETE FROM change_count WHERE snapshot NOT IN (SELECT snapshot FROM diff)";
     let mut notes = Vec::new();
     if !history_reader::unreadable_changes(conn)?.1.is_empty() {
-        history_reader::forget_unreadable(conn)?;
-        let completed = legacy_history_completion::complete(conn)?;
-        if 0 < completed.n_lost {
-            notes.push(format!("{} snapshots cannot be restored any more", completed.n_lost));
+        let n_dropped = history_reader::forget_unreadable(conn)?;
+        if 0 < n_dropped {
+            notes.push(format!("{n_dropped} changes of no node were dropped"));
         }
+        // The fingerprints stay: they tell which states the completed rows lead to.
+        legacy_history_completion::complete_rows(conn)?;
     }
     // What a change does may have been altered, too.
     if 0 < count(conn, MISCOUNTED)? {

@@ -84,19 +84,20 @@ struct IncompleteChange {
     version: Option<NodeVersionFields>,
 }
 
-/// Completes the rows of `diff`, and computes the fingerprints of all states before HEAD's.
+/// Completes the rows of `diff`, and computes the fingerprints of all states before HEAD's, of which
+/// none were kept.
 pub(crate) fn complete(conn: &Connection) -> Result<HistoryCompletionCounts, StoreError> {
-    let mut completed = HistoryCompletionCounts::default();
-    let guessed = complete_rows(conn, &mut completed)?;
+    let (mut completed, guessed) = complete_rows(conn)?;
     set_fingerprints(conn, guessed, &mut completed)?;
     Ok(completed)
 }
 
-/// Completes the rows, newest first; returns the newest snapshot with a guess.
-fn complete_rows(
+/// Completes the rows of `diff`, newest first, and leaves all fingerprints as they are; returns the
+/// counts, and the newest snapshot with a guess.
+pub(crate) fn complete_rows(
     conn: &Connection,
-    completed: &mut HistoryCompletionCounts,
-) -> Result<Option<i64>, StoreError> {
+) -> Result<(HistoryCompletionCounts, Option<i64>), StoreError> {
+    let mut completed = HistoryCompletionCounts::default();
     let mut last = last_position(conn)?;
     let mut known: HashMap<String, NodeVersionFields> = HashMap::new();
     let mut guessed = None;
@@ -122,7 +123,7 @@ fn complete_rows(
         }
         known.insert(change.node_id, version);
     }
-    Ok(guessed)
+    Ok((completed, guessed))
 }
 
 /// Returns every change with an old side, newest first.

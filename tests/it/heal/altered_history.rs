@@ -144,3 +144,91 @@ fn rollbacks_reach_beyond_the_repair_of_a_text() {
     let refused = refusals(&folder, "m.db");
     assert!(refused.len() == 1 && refused[0].contains("snapshot 4 cannot be"), "{refused:?}");
 }
+
+/// Names that no program of ours writes are unreadable, and what a repair makes of the rest is no
+/// state that ever was, unless the fingerprint of its snapshot proves it.
+#[test]
+fn no_rollback_leads_to_a_past_that_a_repair_made_up() {
+    let folder = memory_with_history();
+    let states = states(&folder, "sound.db");
+    for altered in [
+        "UPDATE diff SET node_id = 'x y' WHERE op = 'mod'",
+        "UPDATE diff SET node_id = 'x y' WHERE snapshot = 2",
+        "UPDATE diff SET old_parent = 'x y' WHERE old_parent IS NOT NULL",
+        "UPDATE diff SET op = 'xx' WHERE snapshot = 4",
+        "UPDATE diff SET old_hash = 'x y' WHERE old_hash IS NOT NULL",
+        "UPDATE diff SET old_type = 'x y' WHERE old_type IS NOT NULL",
+    ] {
+        fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
+        tamper(&folder, altered);
+        folder.ok(["salvage", "m.db", "--out", "new.db"]);
+        let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
+        assert_eq!(fixed.code, Some(0), "{altered}: {}", fixed.transcript());
+        for db in ["m.db", "new.db"] {
+            folder.assert_healthy(db);
+            assert_rollbacks_are_true(&folder, db, &states, altered);
+        }
+        fs::remove_file(folder.path("new.db")).unwrap();
+    }
+}
+
+#[test]
+fn a_snapshot_that_was_given_up_stays_so_at_the_next_repair() {
+    let folder = memory_with_history();
+    let states = states(&folder, "sound.db");
+    fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
+    for altered in
+        ["DELETE FROM diff WHERE snapshot = 4", "UPDATE diff SET op = 'xx' WHERE snapshot = 5"]
+    {
+        tamper(&folder, altered);
+        folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        folder.assert_healthy("m.db");
+        assert_rollbacks_are_true(&folder, "m.db", &states, altered);
+    }
+}
+
+#[test]
+fn changes_that_are_of_no_node_are_counted_when_they_go() {
+    let folder = memory_with_history();
+    fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
+    tamper(&folder, "UPDATE diff SET node_id = 'x y' WHERE snapshot = 4");
+    let salvaged = folder.ok(["salvage", "m.db", "--out", "new.db"]);
+    let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+    for report in [fixed, salvaged] {
+        assert!(report.contains("1 changes of no node were dropped"), "{report}");
+    }
+}
+
+/// An earlier program took over counts of others, which a rollback does not bring back.
+#[test]
+fn a_rollback_counts_the_tokens_of_former_texts() {
+    let folder = memory_with_history();
+    fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
+    tamper(&folder, "UPDATE diff SET old_tokens = old_tokens + 1 WHERE op = 'mod'");
+    folder.assert_healthy("m.db");
+    folder.ok(["rollback", "3", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
+}
+
+/// Returns the fingerprint of each snapshot.
+fn states(folder: &Folder, db: &str) -> Vec<(i64, String)> {
+    let conn = folder.database(db);
+    let mut query = conn.prepare("SELECT id, cursor_hash FROM snapshot ORDER BY id").unwrap();
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    query.query_map([], read).unwrap().map(Result::unwrap).collect()
+}
+
+/// Asserts that a rollback is refused, or leads to the state that was there.
+#[track_caller]
+fn assert_rollbacks_are_true(folder: &Folder, db: &str, states: &[(i64, String)], altered: &str) {
+    for (snapshot, state) in states {
+        fs::copy(folder.path(db), folder.path("rolled.db")).unwrap();
+        let ran = folder.run(["rollback", &snapshot.to_string(), "--db", "rolled.db"]);
+        if ran.code == Some(0) {
+            let head = &folder.facts("rolled.db")["head"]["cursor_hash"];
+            assert_eq!(head, state, "{db} at {snapshot}: {altered}");
+        } else {
+            assert!(ran.stderr.contains("cannot be restored"), "{altered}: {}", ran.stderr);
+        }
+    }
+}
