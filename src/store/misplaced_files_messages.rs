@@ -95,7 +95,7 @@ impl StoreError {
                  away, and look whether the memory lacks something",
                 link.display(),
                 log.display(),
-                expected.display()
+                database_of(expected).display()
             ),
             StoreError::LinkedLog { name } => write!(
                 f,

@@ -7,9 +7,9 @@
 //! of locks does.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fs, mem};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -29,7 +29,8 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     let Ok(full) = path.canonicalize() else { return Ok(()) };
     let [log, index] = ["-wal", "-shm"].map(|it| with_suffix(&full, it));
     if let Some((link, stray)) = log_beside_a_link(path, &log) {
-        let expected = (log.clone(), has_bytes(&log));
+        let is_older = has_bytes(&log) || is_written_since(&full, &stray);
+        let expected = (log.clone(), is_older);
         return Err(StoreError::LogBesideLink { link, log: stray, expected });
     }
     if has_bytes(&log) && !has_bytes(&full) {
@@ -55,7 +56,7 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
 pub(super) fn check_missing(path: &Path) -> Result<(), StoreError> {
     // The log is looked at first: a rival that makes the memory makes the database before it.
     let log = log_beside(path).filter(|it| has_bytes(it));
-    let database = names(path).pop().unwrap_or_default();
+    let database = database_and_links(path).0;
     match log {
         Some(log) if !has_bytes(&database) => Err(StoreError::Vanished { path: database, log }),
         _ => Ok(()),
@@ -63,11 +64,28 @@ pub(super) fn check_missing(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Returns the log of the database at `path`, which may be missing: the one at the name that SQLite
-/// derives, or else one beside a symbolic link to the database; `None` where there is none.
+/// derives, or else one beside a symbolic link to the database, unless the database was written
+/// since; `None` where there is none.
 pub(crate) fn log_beside(path: &Path) -> Option<PathBuf> {
-    let logs = names(path).into_iter().rev().map(|it| with_suffix(&it, "-wal"));
+    let (database, links) = database_and_links(path);
+    let strays = links.iter().rev().map(|it| with_suffix(it, "-wal"));
+    let logs = std::iter::once(with_suffix(&database, "-wal"))
+        .chain(strays.filter(|it| !is_written_since(&database, it)));
     let found: Vec<PathBuf> = logs.filter(|it| it.is_file()).collect();
     found.iter().find(|it| has_bytes(it)).or(found.first()).cloned()
+}
+
+/// Returns the name at which SQLite looks for the log of the database at `path`.
+pub(crate) fn log_of(path: &Path) -> PathBuf {
+    with_suffix(&database_and_links(path).0, "-wal")
+}
+
+/// Returns whether a database was written after a log, which is not in use then. What is moved
+/// keeps its time.
+fn is_written_since(database: &Path, log: &Path) -> bool {
+    let [database, log] =
+        [database, log].map(|it| fs::metadata(it).and_then(|it| it.modified()).ok());
+    database.zip(log).is_some_and(|(database, log)| log < database)
 }
 
 /// Returns whether a database is at `path`, or its log alone: the opening says what to do then.
@@ -80,9 +98,7 @@ pub(crate) fn is_there(path: &Path) -> bool {
 fn log_beside_a_link(path: &Path, log: &Path) -> Option<(PathBuf, PathBuf)> {
     let is_other =
         |it: &PathBuf| has_bytes(it) && it.canonicalize().ok() != log.canonicalize().ok();
-    let mut links = names(path);
-    links.pop();
-    links.into_iter().find_map(|link| {
+    database_and_links(path).1.into_iter().find_map(|link| {
         let stray = Some(with_suffix(&link, "-wal")).filter(is_other)?;
         Some((link, stray))
     })
@@ -92,16 +108,17 @@ fn has_bytes(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|it| it.is_file() && 0 < it.len())
 }
 
-/// Returns the name of a database and, where it is a symbolic link, what each link on the way leads
-/// to, even if nothing is there. The last one is the database's own.
-fn names(path: &Path) -> Vec<PathBuf> {
-    let mut names = vec![path.to_owned()];
-    for nth in 0..LINKS_MAX {
-        let Ok(next) = fs::read_link(&names[nth]) else { break };
-        let target = names[nth].parent().unwrap_or(Path::new("")).join(next);
-        names.push(target);
+/// Returns the database's own name, even if nothing is there, and the symbolic links from `path` on
+/// that lead to it.
+fn database_and_links(path: &Path) -> (PathBuf, Vec<PathBuf>) {
+    let (mut database, mut links) = (path.to_owned(), Vec::new());
+    while links.len() < LINKS_MAX
+        && let Ok(next) = fs::read_link(&database)
+    {
+        let target = database.parent().unwrap_or(Path::new("")).join(next);
+        links.push(mem::replace(&mut database, target));
     }
-    names
+    (database, links)
 }
 
 /// Returns `path` with `suffix` at the end of its name.

@@ -29,7 +29,7 @@ use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
 use crate::model::clock::UnixMillis;
 use crate::model::identity::ContentHash;
-use crate::store::missing_wal_at_opening::log_beside;
+use crate::store::missing_wal_at_opening::{log_beside, log_of};
 use crate::store::past_states::legacy_history_completion;
 use crate::store::{self, ErrorContext, StoreError, connection, schema};
 
@@ -168,8 +168,7 @@ fn note_missing_values(from: &Connection, notes: &mut SkippedCounts) -> Result<(
 /// Copies a database and its log as plain files, at a moment when no process writes to them.
 pub(crate) fn copy_still(from: &Path, to: &Path) -> Result<(), TransferError> {
     const LOG: &str = "-wal";
-    // Of a symbolic link, the log lies beside what it leads to.
-    let log = log_beside(from).unwrap_or_else(|| with_suffix(from, LOG));
+    let log = log_beside(from).unwrap_or_else(|| log_of(from));
     let stat = || {
         let one = |path: &Path| fs::metadata(path).ok().map(|it| (it.len(), it.modified().ok()));
         (one(from), one(&log))

@@ -576,6 +576,27 @@ fn a_log_beside_a_link_to_the_database_is_named_and_not_passed_over() {
     acknowledged.check(&folder, "m.db");
 }
 
+/// The database was written where it is now, and its own log was copied into it: the log that was
+/// left behind is older, and reading it would damage what is there.
+#[test]
+#[cfg(unix)]
+fn a_log_left_behind_is_not_read_with_what_was_written_since() {
+    let (folder, _) = killed("m.db");
+    fs::rename(folder.path("m.db"), folder.path("deep/real.db")).unwrap();
+    std::os::unix::fs::symlink("deep/real.db", folder.path("m.db")).unwrap();
+    folder.ok(["compile", "notes", "--db", "deep/real.db"]);
+    folder.ok(["write", "Later.", "--db", "deep/real.db"]);
+    assert!(!folder.path("deep/real.db-wal").exists());
+    let says = "it cannot be read with what was written since, to `";
+    assert_refused(&folder, "m.db", "m.db-wal", says);
+    let salvaged = folder.ok(["salvage", "m.db", "--out", "new.db"]);
+    assert!(salvaged.ends_with("every row could be read\n"), "{salvaged}");
+    folder.assert_healthy("new.db");
+    assert_eq!(folder.facts("new.db")["nodes"], folder.facts("deep/real.db")["nodes"]);
+    fs::remove_file(folder.path("m.db-wal")).unwrap();
+    folder.assert_healthy("m.db");
+}
+
 /// A log at the name of a link, which leads to the log of the database, is that log.
 #[test]
 #[cfg(unix)]
