@@ -50,19 +50,29 @@ pub(crate) fn repair(
     drop(conn);
     for check in &mut report.checks {
         let was_bad = bad_checks(&found).iter().any(|it| it.0 == check.name);
-        check.fix = match (tried.remove(check.name), check.status) {
-            // Opening it for writing migrated the schema.
-            (None, CheckStatus::Pass | CheckStatus::Warn) if was_bad => Some(Ok(Vec::new())),
-            (None, CheckStatus::Fail) => Some(Err(advice(check, path))),
-            (None, _) => None,
-            (Some(Err(error)), CheckStatus::Fail) => Some(Err(error)),
-            // What failed was mended with something else.
-            (Some(Err(_)), _) => Some(Ok(Vec::new())),
-            (Some(Ok(_)), CheckStatus::Fail) => Some(Err(advice(check, path))),
-            (Some(Ok(notes)), _) => Some(Ok(notes)),
-        };
+        check.fix = outcome(check, was_bad, tried.remove(check.name), path);
     }
     Ok(report)
+}
+
+/// Returns the outcome of the repair of a check, which was run again after it.
+fn outcome(
+    check: &CheckResult,
+    was_bad: bool,
+    tried: Option<Result<Vec<String>, String>>,
+    path: &Path,
+) -> Option<Result<Vec<String>, String>> {
+    match (tried, check.status) {
+        // Opening it for writing migrated the schema.
+        (None, CheckStatus::Pass | CheckStatus::Warn) if was_bad => Some(Ok(Vec::new())),
+        (None, CheckStatus::Fail) => Some(Err(advice(check, path))),
+        (None, _) => None,
+        // What failed was mended with something else.
+        (Some(Err(_)), CheckStatus::Pass) => Some(Ok(Vec::new())),
+        (Some(Err(error)), _) => Some(Err(error)),
+        (Some(Ok(_)), CheckStatus::Fail) => Some(Err(advice(check, path))),
+        (Some(Ok(notes)), _) => Some(Ok(notes)),
+    }
 }
 
 /// Repairs what fails, round by round, as long as a round changes what the checks find.
@@ -115,5 +125,25 @@ fn advice(check: &CheckResult, path: &Path) -> String {
         "integrity_check" => format!("pages are damaged; {}", doctor::last_resort(path)),
         doctor::SCHEMA_OBJECTS => format!("{}; restore a backup", check.detail),
         _ => format!("it still fails; {}", doctor::last_resort(path)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{CheckResult, CheckStatus, outcome};
+
+    fn failed(status: CheckStatus) -> Option<Result<Vec<String>, String>> {
+        let check = CheckResult { name: "fields", status, detail: String::new(), fix: None };
+        outcome(&check, true, Some(Err("the disk is full".to_owned())), Path::new("m.db"))
+    }
+
+    #[test]
+    fn a_failed_repair_is_no_success_unless_the_check_passes() {
+        let error = Some(Err("the disk is full".to_owned()));
+        assert_eq!(failed(CheckStatus::Fail), error);
+        assert_eq!(failed(CheckStatus::Warn), error);
+        assert_eq!(failed(CheckStatus::Pass), Some(Ok(Vec::new())));
     }
 }
