@@ -14,7 +14,6 @@ mod invalid_utf8_texts;
 mod key_overflow_and_singletons;
 mod lost_file_row_recovery;
 mod lost_nodes;
-mod node_places;
 mod node_rows;
 mod number_ranges;
 mod repair_history_recorder;
@@ -144,7 +143,6 @@ const CHECKS: &[(&str, CheckFn)] = &[
     ("typed_edges", typed_nodes::typed_edges),
     ("custom_views", typed_nodes::custom_views),
     ("references", references),
-    ("node_places", node_places::examine),
 ];
 
 /// Instructions of SQLite's virtual machine between two looks at whether a check is still wanted.
@@ -389,18 +387,39 @@ fn heat_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Store
 }
 
 /// Computes the fingerprint of the whole state, and compares it with the stored one and HEAD's.
-fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
-    const KEPT: &str = "
+/// The fingerprints of the present state: that of the rows, the kept one and HEAD's.
+struct FingerprintsOfPresent {
+    computed: ContentHash,
+    kept: ContentHash,
+    head: String,
+}
+
+impl FingerprintsOfPresent {
+    fn read(conn: &Connection) -> Result<FingerprintsOfPresent, StoreError> {
+        const KEPT: &str = "
         SELECT memory.fingerprint, snapshot.cursor_hash
           FROM memory
           LEFT JOIN cursor ON cursor.name = 'HEAD'
           LEFT JOIN snapshot ON snapshot.id = cursor.snapshot";
-    let (kept, head): (i64, Option<String>) = conn
-        .query_row(KEPT, [], |row| Ok((row.get(0)?, row.get(1)?)))
-        .doing("read the fingerprint")?;
-    let kept = ContentHash(kept.cast_unsigned());
-    let computed = ContentHash(compute_state_fingerprint(conn)?);
-    let head = head.unwrap_or_else(|| ContentHash(0).to_string());
+        let (kept, head): (i64, Option<String>) = conn
+            .query_row(KEPT, [], |row| Ok((row.get(0)?, row.get(1)?)))
+            .doing("read the fingerprint")?;
+        Ok(FingerprintsOfPresent {
+            computed: ContentHash(compute_state_fingerprint(conn)?),
+            kept: ContentHash(kept.cast_unsigned()),
+            head: head.unwrap_or_else(|| ContentHash(0).to_string()),
+        })
+    }
+
+    fn agree(&self) -> bool {
+        self.computed == self.kept && self.head == self.kept.to_string()
+    }
+}
+
+fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    let found = FingerprintsOfPresent::read(conn)?;
+    let is_fine = found.agree();
+    let FingerprintsOfPresent { computed, kept, head } = found;
     let mut bad = format!("the state is {computed}, kept was {kept}, HEAD says {head}");
     let altered = altered_nodes::find(conn, computed.0)?;
     let mut names: Vec<String> = altered.proven.into_iter().map(|it| it.name).collect();
@@ -408,7 +427,6 @@ fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(CheckStatus, String
     if !names.is_empty() {
         bad.push_str(&format!("; {} altered nodes: {}", names.len(), first_few(&names)));
     }
-    let is_fine = computed == kept && head == kept.to_string();
     if !is_fine && let Some(lost) = lost_nodes::named(conn)? {
         bad.push_str(&format!("; {lost}"));
     }

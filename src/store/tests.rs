@@ -221,7 +221,6 @@ fn doctor_names_what_is_wrong() {
         pass typed_edges: 0 typed edges follow the fields
         pass custom_views: 0 custom views are sound
         fail references: 2 faults, the first: node `aaaaaaaaaaa` is not found by its label
-        fail node_places: 1 of 1 nodes have another file or other titles above them than their place: `aaaaaaaaaaa` "l"
     "#]].assert_eq(&(lines + "\n"));
     assert!(std::fs::read(&path).unwrap() == before, "looking changed the file");
 }

@@ -147,7 +147,6 @@ fn doctor_reports_every_check() {
         ✓ typed_edges          0 typed edges follow the fields
         ✓ custom_views         0 custom views are sound
         ✓ references           0 references point where they should
-        ✓ node_places          4 nodes have the file and the titles of their place
         = 0
     "#]]);
     folder.database("m.db").execute_batch("UPDATE node SET content = 'x' WHERE key = 2").unwrap();
@@ -180,7 +179,6 @@ fn doctor_reports_every_check() {
         ✓ typed_edges          0 typed edges follow the fields
         ✓ custom_views         0 custom views are sound
         ✓ references           0 references point where they should
-        ✓ node_places          4 nodes have the file and the titles of their place
         = 1
     "#]]);
 }

@@ -107,7 +107,6 @@ fn nodes_without_a_parent_or_below_themselves_become_roots() {
             foreign_keys: fixed
             history_rows: fixed
             fingerprint: fixed
-            node_places: fixed
             = 0
         "#]],
     );
@@ -118,7 +117,6 @@ fn nodes_without_a_parent_or_below_themselves_become_roots() {
             parent_cycles: fixed
             history_rows: fixed
             fingerprint: fixed
-            node_places: fixed
             = 0
         "#]],
     );
@@ -160,7 +158,6 @@ fn rows_that_refer_to_nothing_are_removed() {
             foreign_keys: fixed
             heat_rows: fixed
             fingerprint: fixed
-            node_places: fixed
             = 0
         "#]],
     );
@@ -188,7 +185,6 @@ fn files_of_a_lost_folder_go_and_leave_their_nodes() {
             foreign_keys: fixed
             history_rows: fixed
             fingerprint: fixed
-            node_places: fixed
             = 0
         "#]],
     );

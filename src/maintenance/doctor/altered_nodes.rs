@@ -32,7 +32,7 @@ use crate::store::{FacetEntries, PreparedStatements, StoreError, facet_entries, 
 
 /// Values of other columns than labels and fields that may be one of two which explain a
 /// difference; of more, each is tried alone.
-const PAIRED_MAX: usize = 1 << 20;
+const PAIRED_MAX: usize = 1 << 17;
 
 /// The columns that a repair sets, their names in notes, and the statement for each.
 const COLUMNS: [(&str, &str, &str); 7] = [

@@ -10,10 +10,10 @@ use rusqlite::{Connection, Row, params};
 
 use super::altered_nodes::NodeAlteredSinceHead;
 use super::{
-    CHECKS, SCHEMA_OBJECTS, altered_file_and_root_ids, altered_head_and_fingerprints,
-    altered_nodes, broken_fields_repair, compute_state_fingerprint, count, dangling_diffs,
-    history_rows, invalid_utf8_texts, key_overflow_and_singletons, lost_file_row_recovery,
-    lost_nodes, node_places, node_rows, number_ranges, repair_history_recorder, run,
+    CHECKS, FingerprintsOfPresent, SCHEMA_OBJECTS, altered_file_and_root_ids,
+    altered_head_and_fingerprints, altered_nodes, broken_fields_repair, compute_state_fingerprint,
+    count, dangling_diffs, history_rows, invalid_utf8_texts, key_overflow_and_singletons,
+    lost_file_row_recovery, lost_nodes, node_rows, number_ranges, repair_history_recorder, run,
     schema_objects, source_file_paths, text_hashes, typed_nodes,
 };
 use crate::model::clock::UnixMillis;
@@ -55,7 +55,6 @@ const FIXES: &[(&str, RepairFn)] = &[
     ("fingerprint", |conn, _| restore_altered(conn)),
     ("content_hashes", text_hashes::repair),
     ("node_rows", |conn, _| node_rows::repair(conn)),
-    ("node_places", |conn, _| node_places::repair(conn)),
     ("heat_rows", |conn, _| quiet(give_heat(conn))),
     ("history_rows", |conn, _| history_rows::repair(conn)),
     ("references", |conn, _| quiet(links::read_again(conn))),
@@ -103,8 +102,7 @@ pub(crate) fn repair_failed(conn: &Connection, path: &Path, now: UnixMillis) -> 
         if refused.contains(name) {
             continue;
         }
-        let Some(&(_, examine)) = CHECKS.iter().find(|it| it.0 == name) else { continue };
-        if !run(name, examine, conn, path).is_bad() {
+        if !is_bad(name, conn, path) {
             continue;
         }
         let fixed = begin_write(conn, "begin a repair").and_then(|tx| {
@@ -134,6 +132,16 @@ pub(crate) fn repair_failed(conn: &Connection, path: &Path, now: UnixMillis) -> 
         let _ = execute(conn, "UPDATE pulse SET views = views + 1", "tell of a repair");
     }
     tried
+}
+
+/// Returns whether a check fails. The one of the fingerprint, which has three repairs, is not asked
+/// which nodes were altered.
+fn is_bad(name: &'static str, conn: &Connection, path: &Path) -> bool {
+    let Some(&(_, examine)) = CHECKS.iter().find(|it| it.0 == name) else { return false };
+    match name {
+        "fingerprint" => FingerprintsOfPresent::read(conn).map_or(true, |it| !it.agree()),
+        _ => run(name, examine, conn, path).is_bad(),
+    }
 }
 
 /// Returns the text of an error of a repair. Unless the system or another process is the cause, it

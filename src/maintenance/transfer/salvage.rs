@@ -27,13 +27,12 @@ use crate::model::identity::ContentHash;
 use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, damaged_wal, links};
 
 /// Checks whose repairs have notes that salvage passes on.
-const NOTED: [&str; 8] = [
+const NOTED: [&str; 7] = [
     "dangling_diffs",
     "foreign_keys",
     "content_hashes",
     "fingerprint",
     "node_rows",
-    "node_places",
     "fields",
     "history_rows",
 ];

@@ -81,3 +81,17 @@ fn what_was_altered_is_not_made_genuine_by_a_marker() {
         fs::remove_file(sound.path("n.db")).unwrap();
     }
 }
+
+/// The words of a secret can be divided between a title and the one above it.
+#[test]
+fn a_secret_that_only_a_breadcrumb_shows_is_no_hindrance() {
+    let text = "# Set password: \"\n\n## hunter3secretword99abc\"\n\nfoo\n";
+    let folder = Folder::new().file("notes/a.md", text);
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
+    folder.ok(["export", "out.jsonl", "--db", "m.db"]);
+    folder.ok(["import", "out.jsonl", "--db", "new.db"]);
+    folder.assert_healthy("new.db");
+    folder.run(["redact", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
+}
