@@ -84,8 +84,8 @@ struct IncompleteChange {
     version: Option<NodeVersionFields>,
 }
 
-/// Completes the rows of `diff`, and computes the fingerprints of all states before HEAD's, of which
-/// none were kept.
+/// Completes the rows of `diff`, and computes the fingerprints of all states before HEAD's. That is
+/// for a history without any.
 pub(crate) fn complete(conn: &Connection) -> Result<HistoryCompletionCounts, StoreError> {
     let (mut completed, guessed) = complete_rows(conn)?;
     set_fingerprints(conn, guessed, &mut completed)?;
