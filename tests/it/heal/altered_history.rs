@@ -158,6 +158,8 @@ fn no_rollback_leads_to_a_past_that_a_repair_made_up() {
         "UPDATE diff SET op = 'xx' WHERE snapshot = 4",
         "UPDATE diff SET old_hash = 'x y' WHERE old_hash IS NOT NULL",
         "UPDATE diff SET old_type = 'x y' WHERE old_type IS NOT NULL",
+        "UPDATE diff SET node_id = 'x y' WHERE op = 'mod';
+         UPDATE node SET content = 'Forged.' WHERE content LIKE 'Deploy at 4%'",
     ] {
         fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
         tamper(&folder, altered);
