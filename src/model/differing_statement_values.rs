@@ -3,7 +3,8 @@
 //!
 //! A value has one form, however it is written. Two values are the same where that is sure; all
 //! others may contradict, also those of which nobody can tell, such as `2 GB` and `2048 MB`, `10%`
-//! and `10`, or `3.10` and `3.1`.
+//! and `10`, or `3.10` and `3.1`. Units and time zones that are not known are words, and no part of
+//! a value.
 
 mod dates;
 mod numbers;
@@ -58,18 +59,36 @@ const COMMON: &[&str] = &[
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StatementFeatures {
     values: BTreeSet<String>,
+    /// The values if a comma between digits is none between thousands: `80,443` may be two ports.
+    values_apart: Option<BTreeSet<String>>,
     words: BTreeSet<String>,
 }
 
 impl StatementFeatures {
     /// Reads a statement.
     pub(crate) fn of(text: &str) -> StatementFeatures {
+        let mut read = StatementFeatures::read(text);
+        let is_digit = |it: &u8| it.is_ascii_digit();
+        let is_doubtful = |it: &[u8]| is_digit(&it[0]) && it[1] == b',' && is_digit(&it[2]);
+        if text.as_bytes().windows(3).any(is_doubtful) {
+            let values = StatementFeatures::read(&text.replace(',', ", ")).values;
+            read.values_apart = Some(values).filter(|it| *it != read.values);
+        }
+        read
+    }
+
+    /// Reads a statement in which a comma between digits stands between thousands.
+    fn read(text: &str) -> StatementFeatures {
         let mut read = StatementFeatures::default();
         let (mut at, mut word_before) = (0, String::new());
+        // The words since the last value.
+        let mut n_words = usize::MAX;
         while let Some(first) = text[at..].chars().next() {
             let (before, rest) = (text[..at].chars().next_back(), &text[at..]);
-            if let Some((value, n_bytes)) = value(rest, before) {
+            let rate = numbers::rate(rest).filter(|_| first != '/' || n_words <= 1);
+            if let Some((value, n_bytes)) = rate.or_else(|| value(rest, before)) {
                 read.values.insert(value);
+                n_words = 0;
                 // The time behind a date.
                 let is_timed = rest[n_bytes..].starts_with('T');
                 at += n_bytes + usize::from(is_timed);
@@ -79,6 +98,7 @@ impl StatementFeatures {
                 let word = word.to_lowercase();
                 read.add_word(&word, (&word_before, &text[at..]));
                 word_before = word;
+                n_words = n_words.saturating_add(1);
             } else {
                 at += first.len_utf8();
             }
@@ -98,11 +118,16 @@ impl StatementFeatures {
         }
     }
 
+    fn apart(&self) -> &BTreeSet<String> {
+        self.values_apart.as_ref().unwrap_or(&self.values)
+    }
+
     /// Returns whether both speak of the same with other values.
     pub(crate) fn may_contradict(&self, other: &StatementFeatures) -> bool {
         !self.values.is_empty()
             && !other.values.is_empty()
             && self.values != other.values
+            && self.apart() != other.apart()
             && SHARED_WORDS_MIN <= self.words.intersection(&other.words).count()
     }
 }
@@ -148,14 +173,17 @@ fn value(text: &str, before: Option<char>) -> Option<(String, usize)> {
 
 /// Returns the word at the beginning of a text, without a number that has a point: `python3.11`.
 fn word(text: &str) -> &str {
-    let is_inner = |it: char| it.is_alphanumeric() || it == '.';
-    let word = &text[..text.find(|it| !is_inner(it)).unwrap_or(text.len())];
-    let word = word.trim_end_matches('.');
     let is_digit = |it: char| it.is_ascii_digit();
-    let (name, number) = word.split_at(word.find(is_digit).unwrap_or(word.len()));
-    let behind = number.trim_start_matches(is_digit).strip_prefix('.');
-    let is_numbered = !name.contains('.') && behind.is_some_and(|it| it.starts_with(is_digit));
-    if is_numbered { name } else { word }
+    let n_letters = text.find(|it| is_digit(it) || !it.is_alphanumeric()).unwrap_or(text.len());
+    let (name, number) = text.split_at(n_letters);
+    let point = number.trim_start_matches(is_digit);
+    let is_numbered = point.len() < number.len()
+        && point.strip_prefix('.').is_some_and(|it| it.starts_with(is_digit));
+    if is_numbered {
+        return name;
+    }
+    let is_inner = |it: char| it.is_alphanumeric() || it == '.';
+    text[..text.find(|it| !is_inner(it)).unwrap_or(text.len())].trim_end_matches('.')
 }
 
 /// Returns whether `on` between a word and a text is a switch, as in `is on.` and `turned on TLS`.

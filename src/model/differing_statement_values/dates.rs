@@ -2,7 +2,7 @@
 //!
 //! `2026-01-02`, `2 January 2026`, `Jan 2nd, 2026` and `02.01.2026` are one day, and so is a date
 //! with slashes that has only one reading; one that has two stays as it is written. A day without a
-//! year is `--01-02`, a month `2026-01`.
+//! year is `--01-02`, a month `2026-01`. A month without a year is a name, with a capital letter.
 
 /// The names of the months; their first three letters are short for them.
 const MONTHS: [&str; 12] = [
@@ -26,7 +26,7 @@ const DATE_BYTES_MAX: usize = 40;
 /// A part of a date as written: a number, the name of a month, or a sign.
 enum DatePart {
     Number { value: u32, n_digits: usize },
-    Month(u32),
+    Month { number: u32, is_capital: bool },
     Sign(char),
 }
 
@@ -81,7 +81,7 @@ fn in_digits(text: &str) -> Option<(String, usize)> {
 /// Reads `2 January 2026`, `2nd of January`, `January 2, 2026` and `January 2026`.
 fn with_month(text: &str) -> Option<(String, usize)> {
     let text = &text[..text.floor_char_boundary(DATE_BYTES_MAX)];
-    let (mut day, mut month, mut year) = (None, None, None);
+    let (mut day, mut month, mut year, mut is_name) = (None, None, None, false);
     let (mut at, mut end) = (0, 0);
     while let Some((part, n_bytes)) = part(&text[at..]) {
         match part {
@@ -91,12 +91,14 @@ fn with_month(text: &str) -> Option<(String, usize)> {
             DatePart::Number { value, n_digits: 4 } if month.is_some() && year.is_none() => {
                 year = Some(value);
             }
-            DatePart::Month(number) if month.is_none() && year.is_none() => month = Some(number),
+            DatePart::Month { number, is_capital } if month.is_none() && year.is_none() => {
+                (month, is_name) = (Some(number), is_capital);
+            }
             DatePart::Sign(',') if day.is_some() && month.is_some() && year.is_none() => {
                 at += n_bytes;
                 continue;
             }
-            DatePart::Sign(' ' | '.') => {
+            DatePart::Sign(' ') => {
                 at += n_bytes;
                 continue;
             }
@@ -109,7 +111,8 @@ fn with_month(text: &str) -> Option<(String, usize)> {
         }
     }
     let shown = match (day, month, year) {
-        (Some(day), Some(month), _) => day_of(year, month, day),
+        // `5 may join` is none.
+        (Some(day), Some(month), _) if is_name || year.is_some() => day_of(year, month, day),
         (None, Some(month), Some(year)) => month_of(year, month),
         _ => None,
     };
@@ -128,17 +131,21 @@ fn part(text: &str) -> Option<(DatePart, usize)> {
         return is_whole.then_some((DatePart::Number { value, n_digits }, n_bytes));
     }
     let n_bytes = text.find(|it: char| !it.is_alphabetic()).unwrap_or(text.len());
-    let word = text[..n_bytes].to_lowercase();
+    let word = &text[..n_bytes];
     if word.is_empty() {
-        let sign = text.chars().next().filter(|it| matches!(it, ' ' | ',' | '.'))?;
+        let sign = text.chars().next().filter(|it| matches!(it, ' ' | ','))?;
         return Some((DatePart::Sign(sign), 1));
     }
-    if word == "of" {
+    if word.eq_ignore_ascii_case("of") {
         return Some((DatePart::Sign(' '), n_bytes));
     }
-    let is_it = |it: &str| it == word || it[..3] == *word || word == "sept" && it == "september";
-    let month = MONTHS.iter().position(|it| is_it(it))?;
-    Some((DatePart::Month(month as u32 + 1), n_bytes))
+    let is = |it: &str| it.eq_ignore_ascii_case(word);
+    let month =
+        MONTHS.iter().position(|it| is(it) || is(&it[..3]) || is("sept") && *it == "september")?;
+    let is_short = !is(MONTHS[month]) && text[n_bytes..].starts_with('.');
+    let is_capital = word.starts_with(char::is_uppercase);
+    let part = DatePart::Month { number: month as u32 + 1, is_capital };
+    Some((part, n_bytes + usize::from(is_short)))
 }
 
 fn begins_with_digit(text: &str) -> bool {

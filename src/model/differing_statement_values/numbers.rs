@@ -4,9 +4,10 @@
 //! - With a unit, numbers of one base are compared by what they are worth: `60 s` and `1 minute`.
 //! - Without one, further zeros behind a point count, since `3.10` may be a version. A `v` before
 //!   it and a `.0` at its end do not.
-//! - Letters that are no unit belong to the number: `1.2b3`, `0x1f`, `3rd`, `2.0-rc1`.
+//! - Codes belong to the number: `1.2b3`, `1.2.3a`, `0x1f`, `2.0-rc1`. Other letters that touch it
+//!   and are no unit are a word: `16px` is `16 px`.
 
-use super::units::{currency, multiple, unit};
+use super::units::{currency, dollars_of, multiple, unit};
 
 /// Signs between groups of three digits.
 const GROUPING: [char; 7] = [',', '_', '\'', '’', '\u{a0}', '\u{2009}', '\u{202f}'];
@@ -14,6 +15,10 @@ const GROUPING: [char; 7] = [',', '_', '\'', '’', '\u{a0}', '\u{2009}', '\u{20
 /// Words that begin what stands behind the number of a version and a hyphen.
 const PRERELEASES: [&str; 8] =
     ["alpha", "beta", "rc", "pre", "preview", "dev", "nightly", "snapshot"];
+
+/// Spellings of the halves of a day behind a time.
+const HALVES_OF_DAY: [(&str, &str); 6] =
+    [("a.m.", "am"), ("p.m.", "pm"), ("a.m", "am"), ("p.m", "pm"), ("am", "am"), ("pm", "pm")];
 
 /// Digits of a number that is reckoned with, at most.
 const DIGITS_MAX: usize = 20;
@@ -38,8 +43,8 @@ pub(super) fn number(text: &str, before: Option<char>) -> Option<(String, usize)
         Some(_) => return None,
         None => (false, text),
     };
-    let money =
-        rest.chars().next().and_then(|it| Some((it, currency(it.encode_utf8(&mut [0; 4]))?)));
+    let sign = rest.chars().next().filter(|it| !it.is_alphanumeric());
+    let money = sign.and_then(|it| Some((it, currency(it.encode_utf8(&mut [0; 4]))?)));
     let rest = money.map_or(rest, |it| &rest[it.0.len_utf8()..]);
     let (is_negative, rest) = match rest.strip_prefix(['-', '−']) {
         Some(rest) if money.is_some() => (true, rest),
@@ -60,13 +65,19 @@ pub(super) fn version(text: &str) -> Option<(String, usize)> {
     Some((shown, n_bytes + 1))
 }
 
-/// Returns the number at the beginning of a text whose unit of money stands before it: `USD 5`.
+/// Returns the number at the beginning of a text whose unit of money stands before it: `USD 5`,
+/// `US$5`.
 pub(super) fn price(text: &str) -> Option<(String, usize)> {
     let (word, rest) = text.split_at(word_end(text));
-    let (base, rest) = (currency(word)?, rest.trim_start_matches([' ', '\u{a0}']));
+    let dollars = rest.strip_prefix('$').filter(|_| (1..=3).contains(&word.len()));
+    let rest = dollars.unwrap_or(rest).trim_start_matches([' ', '\u{a0}']);
     let unsigned = rest.strip_prefix(['-', '−']);
     let written = written(unsigned.unwrap_or(rest), unsigned.is_some())?;
-    let (shown, rest) = with_unit(&written, Some(base));
+    let base = match dollars {
+        Some(_) => dollars_of(word),
+        None => currency(word)?.to_owned(),
+    };
+    let (shown, rest) = with_unit(&written, Some(&base));
     Some((shown, text.len() - rest.len()))
 }
 
@@ -124,16 +135,20 @@ fn written(text: &str, is_negative: bool) -> Option<WrittenNumber<'_>> {
 }
 
 /// Returns a number with its unit in one form, and the text behind both.
-fn with_unit<'a>(written: &WrittenNumber<'a>, money: Option<&'static str>) -> (String, &'a str) {
+fn with_unit<'a>(written: &WrittenNumber<'a>, money: Option<&str>) -> (String, &'a str) {
     let rest = written.rest;
-    if let Some((time, rest)) = clock_time(written) {
+    if let Some((time, rest)) = clock_time(written).filter(|_| money.is_none()) {
         return (time, rest);
     }
     let (attached, after) = rest.split_at(word_end(rest));
     if !attached.is_empty() {
+        let is_code = money.is_some()
+            || 2 < written.groups.len()
+            || attached.contains(|it: char| it.is_ascii_digit());
         return match unit(attached).filter(|_| money.is_none()) {
-            Some((base, worth)) => with_rate(amount(written, worth, base), after),
-            None => coded(written, money),
+            Some((base, worth)) => (amount(written, worth, base), after),
+            None if is_code => coded(written, money),
+            None => (plain(written), rest),
         };
     }
     if let Some(release) = prerelease(written) {
@@ -146,22 +161,22 @@ fn with_unit<'a>(written: &WrittenNumber<'a>, money: Option<&'static str>) -> (S
         (rest, factor) = (after, worth);
     }
     if let Some(base) = money {
-        return with_rate(amount(written, factor, base), rest);
+        return (amount(written, factor, base), rest);
     }
     match next_word(rest).and_then(|(word, after)| Some((unit(word)?, after))) {
-        Some(((base, worth), after)) => with_rate(amount(written, factor * worth, base), after),
+        Some(((base, worth), after)) => (amount(written, factor * worth, base), after),
         None if factor != 1 => (amount(written, factor, ""), rest),
-        None => with_rate(plain(written), rest),
+        None => (plain(written), rest),
     }
 }
 
-/// Returns an amount with the unit that it is for, as in `10 MB/s`, and the text behind that.
-fn with_rate(amount: String, rest: &str) -> (String, &str) {
-    let per = rest.strip_prefix('/').map(|it| it.split_at(word_end(it)));
-    match per.and_then(|(word, after)| Some((unit(word)?, after))) {
-        Some(((base, worth), after)) => (format!("{amount}/{worth}{base}"), after),
-        None => (amount, rest),
-    }
+/// Returns the unit at the beginning of a text that something is counted by, as in `10 MB/s` and
+/// `5 requests per second`, and the bytes that it takes.
+pub(super) fn rate(text: &str) -> Option<(String, usize)> {
+    let word = text.strip_prefix('/').or_else(|| text.strip_prefix("per "))?;
+    let n_bytes = word_end(word);
+    let (base, worth) = unit(&word[..n_bytes])?;
+    Some((format!("/{worth}{base}"), text.len() - word.len() + n_bytes))
 }
 
 /// Returns the word behind a number, and the text behind that.
@@ -172,9 +187,11 @@ fn next_word(text: &str) -> Option<(&str, &str)> {
     (!word.is_empty()).then_some((word, after))
 }
 
-/// Returns where a word ends that may be a unit: letters and digits, or one sign.
+/// Returns where a word ends that may be a unit: letters and digits, one sign, or a letter behind
+/// the sign of degrees.
 fn word_end(text: &str) -> usize {
     match text.chars().next() {
+        Some('°') => '°'.len_utf8() + usize::from(text['°'.len_utf8()..].starts_with(['C', 'F'])),
         Some(sign) if !sign.is_alphanumeric() && unit(sign.encode_utf8(&mut [0; 4])).is_some() => {
             sign.len_utf8()
         }
@@ -204,7 +221,7 @@ fn prerelease<'a>(written: &WrittenNumber<'a>) -> Option<&'a str> {
     is_one.then(|| written.rest[..1 + n_bytes].trim_end_matches('.'))
 }
 
-/// Returns a time of the day: `9:30`, or `9:30:00`.
+/// Returns a time of the day: `9:30`, `9:30:00`, or `9 am`.
 fn clock_time<'a>(written: &WrittenNumber<'a>) -> Option<(String, &'a str)> {
     let [hour] = &written.groups[..] else { return None };
     let mut rest = written.rest;
@@ -218,20 +235,26 @@ fn clock_time<'a>(written: &WrittenNumber<'a>) -> Option<(String, &'a str)> {
         rest = &rest[3..];
         n_parts += 1;
     }
-    if n_parts == 0 || 2 < hour.len() {
+    if 2 < hour.len() {
         return None;
     }
-    let n_letters = rest.find(|it: char| !it.is_alphanumeric()).unwrap_or(rest.len());
-    if 0 < n_letters {
-        shown.push_str(&rest[..n_letters].to_lowercase());
-        rest = &rest[n_letters..];
-    } else if let Some((word, after)) = next_word(rest)
-        && let Some((half @ ("am" | "pm"), _)) = unit(word)
-    {
-        shown.push_str(half);
-        rest = after;
+    if let Some((half, rest)) = half_of_day(rest) {
+        return Some((format!("{}{half}", shown.trim_end_matches(":00")), rest));
     }
-    Some((shown, rest))
+    let n_letters = rest.find(|it: char| !it.is_alphanumeric()).unwrap_or(rest.len());
+    shown.push_str(&rest[..n_letters].to_lowercase());
+    (0 < n_parts).then(|| (shown, &rest[n_letters..]))
+}
+
+/// Returns the half of the day that is named behind a time, and the text behind that.
+fn half_of_day(text: &str) -> Option<(&'static str, &str)> {
+    let text = text.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
+    HALVES_OF_DAY.iter().find_map(|(spelling, half)| {
+        let (start, rest) = text.split_at_checked(spelling.len())?;
+        let is_it =
+            start.eq_ignore_ascii_case(spelling) && !rest.starts_with(char::is_alphanumeric);
+        is_it.then_some((*half, rest))
+    })
 }
 
 /// Returns a number without a unit, in one form.

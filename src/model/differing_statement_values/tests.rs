@@ -140,6 +140,70 @@ fn on_is_a_switch_where_nothing_stands_on_anything() {
 }
 
 #[test]
+fn a_long_run_of_words_and_numbers_is_read_in_one_pass() {
+    let run = "b2.2s.".repeat(100_000);
+    let read = StatementFeatures::of(&format!("The cache limit is {run}"));
+    assert_eq!(read.values.len(), 1, "{:?}", read.values.first());
+}
+
+#[test]
+fn letters_that_touch_a_number_and_are_no_unit_are_a_word() {
+    for [a, b] in [
+        ["16px", "16 px"],
+        ["10Mbps", "10 Mbps"],
+        ["8vCPU", "8 vCPU"],
+        ["3x", "3 x"],
+        ["5k", "5 k"],
+    ] {
+        check_same(&[a, b]);
+    }
+    check_other(&["16px", "32px", "1.2b3", "1.2b4"]);
+}
+
+#[test]
+fn a_month_without_a_year_has_a_capital_and_ends_with_its_sentence() {
+    check_same(&[
+        "5",
+        "5 and may be raised later",
+        "5. May be raised later",
+        "5, may grow",
+        "5. Sept hires raise it",
+    ]);
+    check_same(&["5 May", "May 5", "5th of May", "May 5th"]);
+    check_other(&["5 May", "5 may join", "5 May 2026"]);
+    check_same(&["5 may 2026", "2026-05-05", "May 5, 2026"]);
+}
+
+#[test]
+fn a_comma_between_digits_may_stand_between_two_numbers() {
+    check("The gateway ports are 80,443", "gateway ports: 80, 443", false);
+    check("The gateway ports are 80,443", "gateway ports: 80 and 8443", true);
+    check_same(&["1,234", "1234"]);
+    check_other(&["1,234", "1,235", "1"]);
+}
+
+#[test]
+fn a_time_of_the_day_is_one_however_it_is_written() {
+    check_same(&["9 am", "9:00 am", "9am", "9 a.m.", "09:00 AM"]);
+    check_other(&["9:30 a.m.", "9:30 p.m.", "9:30"]);
+}
+
+#[test]
+fn units_that_are_known_tell_values_apart() {
+    check_other(&["$5", "CA$5", "HK$5", "A$5", "5"]);
+    check_same(&["CA$5", "C$5", "5 CAD"]);
+    check_other(&["10 Mbps", "10 Gbps", "10 MBps"]);
+    check_same(&["1000 Mbps", "1 Gbps"]);
+    check_other(&["10°C", "10°F", "10"]);
+    check_same(&["10°C", "10 °C"]);
+    check_other(&["5 PB", "5 EB", "5 TB"]);
+    check_other(&["100 requests per second", "100 requests per minute", "100 requests"]);
+    check_same(&["100 requests per second", "100 requests/s", "100/s", "100 per second"]);
+    check_other(&["$5 per month", "$5 per year", "$5"]);
+    check_same(&["$5 per month", "$5/month"]);
+}
+
+#[test]
 fn every_text_is_read() {
     for text in ["", "-", "$", ".", "v", "0x", "1.", "-$", "1e", "9:", "2026-", "sept", "may", "µ"]
     {

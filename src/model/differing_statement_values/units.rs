@@ -1,4 +1,5 @@
-//! Units of numbers in statements: their spellings, and what each is worth.
+//! Units of numbers in statements: their spellings, and what each is worth. Words that are none of
+//! them are no part of a value.
 
 /// A spelling of a unit, the base that its values are compared in, and how many of these it is.
 ///
@@ -22,6 +23,9 @@ const AS_WRITTEN: &[Unit] = &[
     ("Kb", "kbit", 1),
     ("Mb", "mbit", 1),
     ("Tb", "tbit", 1),
+    ("KBps", "kb/s", 1),
+    ("MBps", "mb/s", 1),
+    ("GBps", "gb/s", 1),
 ];
 
 /// Spellings in any letter case.
@@ -61,8 +65,6 @@ const IN_ANY_CASE: &[Unit] = &[
     ("months", "month", 1),
     ("year", "month", 12),
     ("years", "month", 12),
-    ("am", "am", 1),
-    ("pm", "pm", 1),
     ("b", "byte", 1),
     ("byte", "byte", 1),
     ("bytes", "byte", 1),
@@ -74,6 +76,15 @@ const IN_ANY_CASE: &[Unit] = &[
     ("mb", "mb", 1),
     ("gb", "gb", 1),
     ("tb", "tb", 1),
+    ("pb", "pb", 1),
+    ("eb", "eb", 1),
+    ("bps", "bps", 1),
+    ("kbps", "bps", 1_000),
+    ("mbps", "bps", 1_000_000),
+    ("gbps", "bps", 1_000_000_000),
+    ("tbps", "bps", 1_000_000_000_000),
+    ("°C", "°c", 1),
+    ("°F", "°f", 1),
     ("mm", "mm", 1),
     ("cm", "mm", 10),
     ("km", "mm", 1_000_000),
@@ -117,17 +128,26 @@ const MONEY: &[&str] = &["usd", "eur", "gbp", "¥", "jpy", "cny", "chf", "cad", 
 pub(super) fn unit(word: &str) -> Option<(&'static str, i128)> {
     let worth = |it: &Unit| (it.1, it.2);
     let exact = AS_WRITTEN.iter().find(|it| it.0 == word);
-    let lower = word.to_lowercase();
-    exact.or_else(|| IN_ANY_CASE.iter().find(|it| it.0 == lower)).map(worth)
+    let in_any_case = || IN_ANY_CASE.iter().find(|it| it.0.eq_ignore_ascii_case(word));
+    exact.or_else(in_any_case).map(worth)
 }
 
 /// Returns the number that a word such as `million` is.
 pub(super) fn multiple(word: &str) -> Option<i128> {
-    let lower = word.to_lowercase();
-    MULTIPLES.iter().find(|it| it.0 == lower).map(|it| it.2)
+    MULTIPLES.iter().find(|it| it.0.eq_ignore_ascii_case(word)).map(|it| it.2)
 }
 
 /// Returns the base of a unit of money.
 pub(super) fn currency(word: &str) -> Option<&'static str> {
     unit(word).map(|it| it.0).filter(|it| MONEY.contains(it))
+}
+
+/// Returns the base of the dollars with letters before the sign, such as `US`.
+pub(super) fn dollars_of(letters: &str) -> String {
+    match letters {
+        "US" => "usd".to_owned(),
+        "CA" | "C" => "cad".to_owned(),
+        "AU" | "A" => "aud".to_owned(),
+        _ => format!("{}$", letters.to_lowercase()),
+    }
 }
