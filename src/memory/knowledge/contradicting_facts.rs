@@ -4,6 +4,7 @@ use super::node_writes::StoredKnowledgeNode;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::normal_statement;
+use crate::model::tree::NodeType;
 use crate::store::Batch;
 
 /// Returns whether a fact is neither hidden nor over.
@@ -14,6 +15,20 @@ pub(super) fn is_current_fact(fact: &StoredKnowledgeNode, now: UnixMillis) -> bo
 /// Returns whether two texts are one statement; letter case tells statements apart.
 pub(super) fn is_equal_text(a: &str, b: &str) -> bool {
     normal_statement(a) == normal_statement(b)
+}
+
+/// Returns the facts of whatever subject that say a text as it is written, or with the white space
+/// of its normal form.
+pub(super) fn facts_saying(
+    batch: &Batch<'_>,
+    text: &str,
+) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
+    let mut facts = batch.typed_with_text(NodeType::Fact, text)?;
+    let statement = normal_statement(text);
+    if statement != text {
+        facts.extend(batch.typed_with_text(NodeType::Fact, &statement)?);
+    }
+    StoredKnowledgeNode::all(facts)
 }
 
 /// Returns whether two facts of one subject and attribute cannot both hold.

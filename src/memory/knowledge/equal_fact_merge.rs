@@ -10,9 +10,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::{Map, Value, json};
 
 use super::conflict_writes::{have_same_terms, keys_of_fact};
-use super::contradicting_facts::is_standing_fact;
+use super::contradicting_facts::{facts_saying, is_standing_fact};
 use super::edge_redirection::redirect_edges;
 use super::fact_subject::{FactSubjectCache, NAMES_MAX};
+use super::fact_writes::COMPARED_MAX;
 use super::node_writes::{StoredKnowledgeNode, add_edge, edge, find_node, set_bounds, set_fields};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
@@ -84,6 +85,7 @@ impl FactsByStatement {
             }
             false => fact.record.place.parent.map(SharedTerm::Cluster).into_iter().collect(),
         };
+        let mut others = facts_saying(batch, &fact.record.content)?;
         let statement = normal_statement(&fact.record.content);
         let mut equal = BTreeSet::new();
         for term in terms {
@@ -96,8 +98,9 @@ impl FactsByStatement {
             };
             equal.extend(known.get(&statement).into_iter().flatten().copied());
         }
+        others.retain(|it| it.id() != fact.id());
         equal.remove(&fact.record.key);
-        let mut others = Vec::new();
+        equal.retain(|key| others.iter().all(|it| it.record.key != *key));
         for key in equal {
             others.extend(batch.at(key)?.map(StoredKnowledgeNode::of).transpose()?);
         }
@@ -105,7 +108,7 @@ impl FactsByStatement {
     }
 }
 
-/// Returns the facts that have a term, by what they say.
+/// Returns the facts that have a term, of a cluster the newest ones, by what they say.
 fn facts_of(
     batch: &Batch<'_>,
     term: &SharedTerm,
@@ -115,7 +118,7 @@ fn facts_of(
             let facts = batch.living_facts_of(&[key])?.into_iter();
             facts.map(|it| (it.key, it.content)).collect()
         }
-        SharedTerm::Cluster(key) => batch.texts_of_living_facts(&[*key])?,
+        SharedTerm::Cluster(key) => batch.texts_of_newest_facts(*key, COMPARED_MAX)?,
     };
     let mut facts: HashMap<String, Vec<NodeRowId>> = HashMap::new();
     for (key, text) in texts {

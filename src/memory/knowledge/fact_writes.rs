@@ -8,7 +8,7 @@
 use serde_json::{Map, Value};
 
 use super::conflict_writes::{close, open_conflict};
-use super::contradicting_facts::{is_current_fact, is_equal_text};
+use super::contradicting_facts::{facts_saying, is_current_fact, is_equal_text};
 use super::fact_subject::FactSubject;
 use super::node_writes::{
     NewKnowledgeNode, NewNodePlace, StoredKnowledgeNode, add_edge, add_node, edge, set_bounds,
@@ -17,7 +17,7 @@ use super::node_writes::{
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::differing_statement_values::StatementFeatures;
-use crate::model::entity_extraction::{name_key, normal_name};
+use crate::model::entity_extraction::{name_key, normal_name, normal_statement};
 use crate::model::fields;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::knowledge::{FACT_CLUSTER, LINKS_MAX};
@@ -26,8 +26,8 @@ use crate::model::validity::Validity;
 use crate::store::{Batch, NodeRowId};
 use crate::text::tokens;
 
-/// Facts of a cluster whose values are compared with those of one statement, the newest ones.
-const COMPARED_MAX: usize = 500;
+/// Facts of a cluster that are compared with one statement, the newest ones.
+pub(super) const COMPARED_MAX: usize = 500;
 
 /// A statement to be kept.
 pub(super) struct NewFact<'a> {
@@ -125,18 +125,17 @@ fn near_facts(
     let mut near = newest_facts(batch, (subject, &below))?;
     if COMPARED_MAX <= near.len() {
         // One that says the same is found, however old it is.
-        let mut equal = Vec::new();
-        for (key, known) in batch.texts_of_living_facts(&below)? {
-            if is_equal_text(&known, text) && near.iter().all(|it| it.record.key != key) {
-                equal.extend(batch.at(key)?.map(StoredKnowledgeNode::of).transpose()?);
-            }
-        }
+        let mut equal = facts_saying(batch, text)?;
+        equal.retain(|it| {
+            it.record.place.parent.is_some_and(|key| below.contains(&key))
+                && near.iter().all(|known| known.id() != it.id())
+        });
         subject.retain_own(batch, &mut equal)?;
         near.append(&mut equal);
     }
-    let words = StatementFeatures::of(text);
+    let (words, statement) = (StatementFeatures::of(text), normal_statement(text));
     let is_near = |it: &StoredKnowledgeNode| {
-        is_equal_text(&it.record.content, text)
+        normal_statement(&it.record.content) == statement
             || words.may_contradict(&StatementFeatures::of(&it.record.content))
             || new.supersedes && normal_name(&it.record.content) == normal_name(text)
     };

@@ -131,26 +131,27 @@ impl Batch<'_> {
         self.records(&FIND, params![keys, n_max], "look up facts")
     }
 
-    /// Returns the texts of all facts below nodes that are neither deleted nor replaced, newest
-    /// first.
-    pub(crate) fn texts_of_living_facts(
+    /// Returns the texts of the newest facts below a node that are neither deleted nor replaced.
+    pub(crate) fn texts_of_newest_facts(
         &self,
-        clusters: &[NodeRowId],
+        cluster: NodeRowId,
+        n_max: usize,
     ) -> Result<Vec<(NodeRowId, String)>, StoreError> {
         const TEXTS: &str = "
             SELECT node.key, node.content
-              FROM json_each(?1) AS wanted
-             CROSS JOIN node ON node.parent = wanted.value
-             WHERE node.node_type = 'fact'
+              FROM node
+             WHERE node.parent = ?1
+               AND node.node_type = 'fact'
                AND EXISTS (
                    SELECT 1
                      FROM facet
                     WHERE facet.key = 'archived' AND facet.value = 0 AND facet.node = node.key)
-             ORDER BY node.position DESC, node.key DESC";
-        let keys: Vec<i64> = clusters.iter().map(|it| it.0).collect();
-        let keys = serde_json::Value::from(keys).to_string();
+             ORDER BY node.position DESC
+             LIMIT ?2";
+        let n_max = i64::try_from(n_max).unwrap_or(FOUND_MAX);
         let mut texts = self.tx.prepare_cached(TEXTS).doing("look up facts")?;
-        let rows = texts.query_map([keys], |row| Ok((NodeRowId(row.get(0)?), row.get(1)?)));
+        let rows =
+            texts.query_map([cluster.0, n_max], |row| Ok((NodeRowId(row.get(0)?), row.get(1)?)));
         rows.and_then(Iterator::collect).doing("look up facts")
     }
 
