@@ -138,9 +138,9 @@ impl Handler for MemoryHandler {
         call: &CallContext,
     ) -> Result<ToolReply, HandlerError> {
         self.run(run, args, call).map_err(|error| match error {
-            HandlerError::BadArgument(why) => HandlerError::BadArgument(self.advice(&why)),
-            HandlerError::NotFound(why) => HandlerError::NotFound(self.advice(&why)),
-            HandlerError::Unavailable(why) => HandlerError::Unavailable(self.advice(&why)),
+            HandlerError::BadArgument(why) => HandlerError::BadArgument(self.error(&why)),
+            HandlerError::NotFound(why) => HandlerError::NotFound(self.error(&why)),
+            HandlerError::Unavailable(why) => HandlerError::Unavailable(self.error(&why)),
             error => error,
         })
     }
@@ -281,9 +281,9 @@ impl MemoryHandler {
         }
     }
 
-    /// Returns an advice as the clients of this server can follow it.
-    fn advice(&self, advice: &str) -> String {
-        self.memory.tools().advise(advice)
+    /// Returns the message of an error with advice that the clients of this server can follow.
+    fn error(&self, message: &str) -> String {
+        self.memory.tools().advise_error(message)
     }
 
     fn document(&self, answer: Value) -> ToolReply {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::args::{KnowledgeArgs, KnowledgeCommand, KnowledgeTextSource};
 use super::memory_file_location::{database_to_make, known_database, place_to_make};
-use super::tool_advice_rewording::with_commands;
+use super::tool_advice_rewording::error_with_commands;
 use super::{
     CommandError, CommandOutcome, CommandStreamsAndClock, typed_memory_output, user_settings,
 };
@@ -42,7 +42,7 @@ pub(super) fn run(
 }
 
 fn because(error: MemoryError) -> CommandError {
-    CommandError::Because(with_commands(&error.message))
+    CommandError::Because(error_with_commands(&error.message))
 }
 
 /// Answers a question, which warms nothing.
@@ -124,11 +124,11 @@ fn apply(
                 context.say_json(&body)?;
             }
             let told = match error.operations() {
-                [] => with_commands(&MemoryError::from(error.clone()).message),
+                [] => error_with_commands(&MemoryError::from(error.clone()).message),
                 errors => {
-                    let told = errors
-                        .iter()
-                        .map(|it| format!("{}: {}", place(it.op), with_commands(&it.message)));
+                    let told = errors.iter().map(|it| {
+                        format!("{}: {}", place(it.op), error_with_commands(&it.message))
+                    });
                     format!("{}; nothing was applied", told.collect::<Vec<_>>().join("\n"))
                 }
             };

@@ -2,12 +2,10 @@
 
 mod colored_hits;
 
-use serde_json::Value;
-
 use super::args::{self, ColorWhen};
 use super::color::PlainOrAnsi;
 use super::memory_file_location::known_database;
-use super::tool_advice_rewording::with_commands;
+use super::tool_advice_rewording::{commands, error_with_commands};
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, shared_space_flags};
 use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
@@ -54,24 +52,18 @@ pub(super) fn run(
     }
     let reader = Reader::open(&db)?;
     let answer = query::answer(&reader, &Query::Search(ask), &options)
-        .map_err(|it| CommandError::Because(with_commands(&it.to_string())))?;
+        .map_err(|it| CommandError::Because(error_with_commands(&it.to_string())))?;
+    let answer = query::advised_answer(answer, &commands());
     if args.is_json {
-        let mut structured = answer.structured;
-        if let Some(Value::String(reason)) = structured.get_mut("reason") {
-            *reason = with_commands(reason);
-        }
-        context.say_json(&structured)?;
+        context.say_json(&answer.structured)?;
     } else {
         match args.color {
             ColorWhen::Auto => (),
             ColorWhen::Always => context.colors = PlainOrAnsi::Ansi,
             ColorWhen::Never => context.colors = PlainOrAnsi::Plain,
         }
-        let text = match query::is_no_answer(&answer.text) {
-            true => with_commands(&answer.text),
-            false => answer.text.clone(),
-        };
-        context.show(&colored_hits::paint_hits(text.trim_end_matches('\n'), &args.query))?;
+        let text = answer.text.trim_end_matches('\n');
+        context.show(&colored_hits::paint_hits(text, &args.query))?;
     }
     // An answer without a hit that fits the budget still found something.
     Ok(if query::is_no_answer(&answer.text) {

@@ -26,8 +26,18 @@ const FLAGS: [(&str, &str); 2] = [("`budget`", "`--budget`"), ("`force`", "`--fo
 
 /// Names commands and flags instead of tools and arguments.
 pub(super) fn with_commands(advice: &str) -> String {
-    let advice = CallableTools::of(COMMANDS).advise(advice);
+    let advice = commands().advise(advice);
     FLAGS.iter().fold(advice, |text, (argument, flag)| text.replace(argument, flag))
+}
+
+/// Names commands instead of tools in the advice of an error.
+pub(super) fn error_with_commands(message: &str) -> String {
+    commands().advise_error(message)
+}
+
+/// Returns the tools by the commands that do the same.
+pub(super) fn commands() -> CallableTools {
+    CallableTools::of(COMMANDS)
 }
 
 /// Returns the flag that names the same database in another command.

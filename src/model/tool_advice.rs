@@ -43,6 +43,20 @@ impl CallableTools {
         clauses.join("; ")
     }
 
+    /// Returns the message of an error, whose advice are the clauses behind what it says first and
+    /// behind its last quotation. Whatever somebody wrote stays as it is, since messages quote it.
+    pub(crate) fn advise_error(&self, message: &str) -> String {
+        let quoted = message.rfind('`').map_or(0, |it| it + 1);
+        let Some(at) = message[quoted..].find("; ").map(|it| quoted + it) else {
+            return message.to_owned();
+        };
+        let (what, advice) = (&message[..at], self.advise(&message[at + 2..]));
+        match advice.is_empty() {
+            true => what.to_owned(),
+            false => format!("{what}; {advice}"),
+        }
+    }
+
     /// Returns a clause with the names of its tools, if all can be called.
     fn clause(&self, clause: &str) -> Option<String> {
         let mut out = String::with_capacity(clause.len());
@@ -82,16 +96,19 @@ fn clauses(advice: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    #[track_caller]
-    fn check(advice: &str, expected: &str) {
-        let tools = CallableTools::of([
+    fn tools() -> CallableTools {
+        CallableTools::of([
             ("MemoryTree", Some("MemoryTree")),
             ("MemoryReview", Some("consolidate")),
             ("MemoryWrite", Some("`remindb write`")),
             ("MemoryFetch", None),
             ("MemoryRelate", None),
-        ]);
-        assert_eq!(tools.advise(advice), expected);
+        ])
+    }
+
+    #[track_caller]
+    fn check(advice: &str, expected: &str) {
+        assert_eq!(tools().advise(advice), expected);
         assert_eq!(CallableTools::default().advise(advice), advice);
     }
 
@@ -113,6 +130,26 @@ mod tests {
         check("names `x`, a note; MemoryRelate relates notes", "names `x`, a note");
         check("MemoryFetch shows all; so does a larger budget", "so does a larger budget");
         check("MemoryFetch or MemoryTree shows it", "");
+    }
+
+    #[test]
+    fn what_an_error_quotes_is_no_advice() {
+        for (message, expected) in [
+            ("no topic `it`s MemoryFetch`", "no topic `it`s MemoryFetch`"),
+            ("no topic `a` MemoryFetch; b` x`", "no topic `a` MemoryFetch; b` x`"),
+            (
+                "no topic `a; MemoryReview`; MemoryReview lists",
+                "no topic `a; MemoryReview`; consolidate lists",
+            ),
+            (
+                "names `x`; MemoryRelate relates; nothing was applied",
+                "names `x`; nothing was applied",
+            ),
+            ("names `x`, a note; MemoryRelate relates notes", "names `x`, a note"),
+            ("MemoryFetch failed", "MemoryFetch failed"),
+        ] {
+            assert_eq!(tools().advise_error(message), expected);
+        }
     }
 
     #[test]

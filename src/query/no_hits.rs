@@ -36,8 +36,8 @@ pub(crate) fn tells_more(text: &str, than: &str) -> bool {
 pub(super) fn check_query(query: &str) -> Result<(), Error> {
     match query.trim() {
         "" => Err(Error::BadArgument(
-            "`query` is empty; give the words to look for, such as `who is on call`, or call \
-             MemoryTree for an outline of everything"
+            "`query` is empty; give the words to look for, such as `who is on call`; \
+             MemoryTree gives an outline of everything"
                 .to_owned(),
         )),
         _ => Ok(()),

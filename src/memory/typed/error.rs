@@ -81,11 +81,11 @@ impl MemoryError {
 
     /// Returns the error with its advice as those can follow it who can call these tools.
     pub(crate) fn advised(mut self, tools: &CallableTools) -> MemoryError {
-        self.message = tools.advise(&self.message);
+        self.message = tools.advise_error(&self.message);
         let members = self.details.as_mut().and_then(|it| it.members.get_mut("errors"));
         for error in members.and_then(Value::as_array_mut).into_iter().flatten() {
             if let Some(Value::String(message)) = error.get_mut("message") {
-                *message = tools.advise(message);
+                *message = tools.advise_error(message);
             }
         }
         self

@@ -342,3 +342,22 @@ fn advice_names_tools_of_every_set_that_is_offered() {
     assert!(nothing["note"].as_str().unwrap().ends_with("MemorySearch looks in notes, too"));
     all.end();
 }
+
+#[test]
+fn what_a_caller_writes_is_told_as_it_is() {
+    let folder = Folder::new();
+    let mut client = client(&folder);
+    let why = refusal(&mut client, "recall", json!({"query": "lynx", "topic": "it`s MemoryFetch"}));
+    assert!(why.contains("no topic") && why.contains("it`s MemoryFetch"), "{why}");
+    let of_nothing = json!({"op": "concept", "title": "A", "summary": "B", "topic": "c",
+        "from": ["a` MemoryFetch"]});
+    let why = refusal(&mut client, "consolidate", json!({"operations": [of_nothing]}));
+    assert!(why.contains("a` MemoryFetch"), "{why}");
+    client.end();
+    let mut core = Client::modern(&folder, &["--db", "m.db", "--tools", "core"]);
+    let why = refusal(&mut core, "MemoryFetch", json!({"anchor": "a` MemoryRelate"}));
+    assert!(why.contains("a` MemoryRelate"), "{why}");
+    core.end();
+    let ran = folder.run(["recall", "--db", "m.db", "--topic", "a` MemoryFetch; b", "x"]);
+    assert!(ran.stderr.contains("a` MemoryFetch; b"), "{}", ran.stderr);
+}
