@@ -52,11 +52,11 @@ struct MatchesByType {
 }
 
 impl RecallExecution<'_> {
-    /// Finds nodes by words.
+    /// Finds nodes by words; where these tell nothing, by the given entity or topic.
     pub(super) fn of_words(&self, query: &str) -> KnowledgeResult<RecallCandidates> {
         let (question, mut matches) = QuestionTerms::ask(self.reader, query)?;
         if question.tells_nothing {
-            return Ok(RecallCandidates::default());
+            return self.of_place();
         }
         if let Some(meaning) = &self.request.meaning {
             let recalled = |keys: &[NodeRowId]| {

@@ -80,6 +80,28 @@ fn function_words_alone_ask_for_nothing() {
 }
 
 #[test]
+fn names_that_are_function_words_are_asked_for() {
+    let case = Case::new();
+    for title in ["The Who", "IT", "OR"] {
+        case.concept(title, "Known to many.", json!({}));
+    }
+    for name in ["The Who", "IT", "OR"] {
+        assert_eq!(case.titles(json!({"query": name}))[0], name);
+    }
+}
+
+#[test]
+fn function_words_alone_leave_what_an_entity_or_a_topic_has() {
+    let case = Case::new();
+    case.remember(json!({"content": "`Redis` was slow.", "topic": "Cache"}));
+    for place in [json!({"entity": "redis"}), json!({"topic": "cache"})] {
+        let mut asked = place.clone();
+        asked["query"] = "what is it".into();
+        assert_eq!(case.titles(asked), ["`Redis` was slow."], "{place}");
+    }
+}
+
+#[test]
 fn a_neighbour_without_a_word_of_the_question_is_returned() {
     let case = Case::new();
     let jitter = case.concept("Jitter", "Randomize the pauses.", json!({"confidence": 0.6}));
