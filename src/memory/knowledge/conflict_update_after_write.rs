@@ -87,6 +87,7 @@ fn end_of(
     now: UnixMillis,
 ) -> Result<(), MemoryError> {
     for conflict in conflicts.into_iter().filter(is_open) {
+        let is_of_values = conflict.text("severity") == Some("low") && !conflict.has("note");
         let statements = statements_of(batch, &conflict)?;
         let standing: Vec<&StoredKnowledgeNode> =
             statements.iter().filter(|it| is_current_fact(it, now)).collect();
@@ -96,7 +97,9 @@ fn end_of(
                 let is_both = |ids: &BTreeSet<String>| {
                     [it, other].iter().all(|one| ids.contains(&one.id().to_string()))
                 };
-                contradict(it, other) && !dismissed.iter().any(is_both)
+                contradict(it, other)
+                    && (!is_of_values || values_contradict(it, other))
+                    && !dismissed.iter().any(is_both)
             })
         };
         if standing.iter().any(is_between) {
@@ -116,6 +119,14 @@ fn contradict(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) -> bool {
     };
     let is_comparable = a.is_a(NodeType::Fact) && terms(a) == terms(b);
     a.id() != b.id() && (!is_comparable || are_rivals(a, b))
+}
+
+/// Returns whether the values of two facts without an attribute still differ; of other statements
+/// they tell nothing.
+fn values_contradict(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) -> bool {
+    let read = |it: &StoredKnowledgeNode| StatementFeatures::of(&it.record.content);
+    let has_values = [a, b].iter().all(|it| it.is_a(NodeType::Fact) && !it.has("attribute"));
+    !has_values || read(a).may_contradict(&read(b))
 }
 
 /// Returns the ids of statements of a conflict between which contradictions were dismissed. Not

@@ -12,6 +12,7 @@ use super::fact_subject::FactSubject;
 use super::fact_writes::{FactOutcome, NewFact, state_fact};
 use super::node_writes::{
     NewKnowledgeNode, NewNodePlace, StoredKnowledgeNode, add_edge, add_node, edge, find_node,
+    set_fields,
 };
 use super::remember_request::{
     FactFields, NewEpisode, NewEpisodeOrMemory, RememberRequest, other_request,
@@ -20,7 +21,9 @@ use crate::memory::Memory;
 use crate::memory::typed::{MemoryError, NewMemory, StoreRequest};
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::normal_name;
+use crate::model::fields;
 use crate::model::identity::{ContentHash, NodeId};
+use crate::model::kind_specs::knowledge::LINKS_MAX;
 use crate::model::tool_advice::CallableTools;
 use crate::model::tree::NodeType;
 use crate::model::validity::Validity;
@@ -267,10 +270,11 @@ fn remember_episode(
         };
         let outcome = state_fact(batch, &statement, now)?;
         if !outcome.is_new
-            && let Some(episode) = episode_stating(batch, new, (&outcome.fact, topic.as_ref()))?
+            && let Some(mut episode) = episode_stating(batch, new, (&outcome.fact, topic.as_ref()))?
         {
+            add_mentions(batch, &mut episode, &mentions, now)?;
             return Ok(RememberOutcome {
-                id: episode.to_string(),
+                id: episode.id().to_string(),
                 fact: Some(outcome.fact.id().to_string()),
                 ..RememberOutcome::default()
             });
@@ -423,7 +427,7 @@ fn episode_stating(
     batch: &Batch<'_>,
     new: &NewEpisode,
     (fact, topic): (&StoredKnowledgeNode, Option<&StoredKnowledgeNode>),
-) -> Result<Option<NodeId>, MemoryError> {
+) -> Result<Option<StoredKnowledgeNode>, MemoryError> {
     let topic = topic.map(|it| it.id().to_string());
     let mut episodes = StoredKnowledgeNode::all(batch.with_edge_to(fact.id(), &["supports"])?)?;
     episodes.retain(|it| {
@@ -431,7 +435,22 @@ fn episode_stating(
             && is_same_episode(it, new, topic.as_deref())
             && is_equal_text(&it.record.content, &new.content)
     });
-    Ok(episodes.first().map(StoredKnowledgeNode::id))
+    Ok(episodes.into_iter().next())
+}
+
+/// Adds to an episode what it does not mention yet.
+fn add_mentions(
+    batch: &mut Batch<'_>,
+    episode: &mut StoredKnowledgeNode,
+    mentions: &[NodeId],
+    now: UnixMillis,
+) -> Result<(), MemoryError> {
+    let known: Vec<String> = episode.linked("mentions").into_iter().map(str::to_owned).collect();
+    let room = LINKS_MAX.saturating_sub(fields::list(&episode.fields, "links").len());
+    let new = mentions.iter().filter(|it| !known.contains(&it.to_string())).take(room);
+    let links: Vec<Value> = new.map(|it| edge("mentions", *it, 1.0, None)).collect();
+    let link = |it: &mut Map<String, Value>| links.into_iter().for_each(|to| add_edge(it, to));
+    set_fields(batch, episode, link, now).map(drop)
 }
 
 /// Returns whether an episode is of the kind, the time and the topic that are given of a new one.

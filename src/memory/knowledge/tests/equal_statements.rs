@@ -294,6 +294,21 @@ fn white_space_makes_no_other_fact_when_remembered() {
 }
 
 #[test]
+fn a_repeat_in_other_white_space_adds_what_it_mentions() {
+    let case = Case::new();
+    let said = |nth: usize, entities: Value| {
+        case.remember(json!({"content": SPACED[nth], "kind": "fact", "subject": "cache",
+            "entities": entities}))
+    };
+    said(0, json!([]));
+    let again = said(1, json!(["person:Bob"]));
+    assert_eq!(again["results"][0]["entities"], json!(["subject:cache", "person:Bob"]));
+    assert_eq!(case.titles(json!({"entity": "person:Bob"})), [SPACED[0]]);
+    let third = said(2, json!(["person:Bob"]));
+    assert_eq!(third["snapshot"], Value::Null, "it says nothing new");
+}
+
+#[test]
 fn white_space_makes_no_other_fact_when_applied() {
     for attribute in [Value::Null, json!("timeout")] {
         let case = Case::new();
@@ -322,4 +337,23 @@ fn a_statement_that_is_older_than_500_others_is_said_again_in_whatever_white_spa
         case.remember(json!({"content": text, "kind": "fact", "subject": "worker"}));
         assert_eq!(case.n_living("fact"), 501, "{text:?}");
     }
+}
+
+#[test]
+fn a_conflict_of_values_ends_with_the_edit_that_makes_them_equal() {
+    let case = Case::new();
+    let said = |text: &str| {
+        let given = json!({"content": text, "kind": "fact", "subject": "cache"});
+        case.remember(given)["results"][0].clone()
+    };
+    said("The cache timeout is 30 s.");
+    let second = said("The cache timeout is 45 s.");
+    let state = || case.field(second["conflict"].as_str().unwrap(), "conflict");
+    let update = |text: &str| {
+        case.apply(json!([{"op": "update", "id": second["fact"], "content": text}]));
+    };
+    update("The cache timeout is now 50 s.");
+    assert_eq!(state(), "open");
+    update("The timeout of the cache is half a minute, 30 seconds.");
+    assert_eq!(state(), "resolved");
 }
