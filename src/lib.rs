@@ -77,7 +77,7 @@
 //! | a path of plain HTTP | its row in `surface/rest_api`, its record, the manual |
 //! | a resource | `surface/resources/x`, its row, the manual; its document in `query/browse` |
 //! | a format | `ingest/parse/x`, its variant and rows, test data, a fuzz target, the manual |
-//! | a type of node | variant and name in `model/tree`; its fields: a row of `model/kind_specs` |
+//! | a type of node | variant, name in `model/tree`; a row of `model/typed_node_field_schemas` |
 //! | a column of a node | one row of `store/node_columns`, a migration |
 //! | a facet | the views `facet_made`, `typed_edge_made` in a migration, `store/batch/facets` |
 //! | a command | `cli/x`, its call, help and manual; its row, arguments and parser in `cli/args` |

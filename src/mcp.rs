@@ -16,7 +16,7 @@ pub(crate) mod uri;
 
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) mod call_context;
-mod client_activity;
+mod client_info_and_events;
 pub(crate) mod connection;
 mod content;
 mod definitions;
@@ -52,7 +52,7 @@ use method::Method;
 use version::Version;
 
 pub(crate) use call_context::CallContext;
-pub(crate) use client_activity::{
+pub(crate) use client_info_and_events::{
     ClientInfo, ClientNonRequestEvent, ClientRequestEvent, ClientRequestKind, ToolCallFailure,
     ToolCallRecord,
 };
@@ -60,11 +60,13 @@ pub(crate) use connection::{Connection, TransportAction};
 #[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) use content::{ContentBlock, PromptMessage, Role, ToolReply};
 pub(crate) use definitions::{
-    Prompt, Resource, ResourceFormat, RuntimeAddedResource, Tool, ToolEffect,
+    Prompt, Resource, ResourceFormat, TemplateInstanceResource, Tool, ToolEffect,
 };
 pub(crate) use input_schema::{ArgSpec, Args};
 pub(crate) use method::QUIET_TARGET;
-pub(crate) use notices::{ClientLogNotice, LineWrittenCallback, NoticeWaker, OutgoingJsonRpcLine};
+pub(crate) use notices::{
+    ClientLogNotice, LineWrittenCallback, NoticeWaker, OutgoingRpcMessageLine,
+};
 pub(crate) use outbox::Outbox;
 pub(crate) use pagination::PAGE_ROWS_MAX;
 pub(crate) use queued_request::QueuedRequest;
@@ -141,7 +143,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
 
     /// Returns the resources that there are now beside those of the table; a template of the table
     /// reads each.
-    fn more_resources(&self) -> Vec<RuntimeAddedResource> {
+    fn more_resources(&self) -> Vec<TemplateInstanceResource> {
         Vec::new()
     }
 

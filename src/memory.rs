@@ -23,12 +23,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use crate::query::{Answer, Error};
 pub use read_only::ReadOnlyMemory;
-pub(crate) use read_only::{ClientsOrSessionLogs, NoServerStatus, ServerFactKey, ServerStatus};
+pub(crate) use read_only::{NamesForUriCompletion, NoServerStatus, ServerFactKey, ServerStatus};
 pub(crate) use relate::RelateRequest;
 
 use crate::ingest::scan::DetailLevel;
 use crate::memory::compile::{
-    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, WatchedFolderDebounce,
+    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, UnsettledFileDeferral,
 };
 use crate::memory::embedding::QueryEmbeddingCache;
 use crate::memory::rollback::LaterSnapshotPolicy;
@@ -51,7 +51,7 @@ use crate::store::replication::LogPosition;
 #[cfg(feature = "shared")]
 use crate::store::replication::{PortableRootNameFn, Sequencer, WriterReplication};
 use crate::store::{
-    HeatWriter, IfMissing, LeaseClient, ReaderPool, Root, StoreError, WriteAheadLog, Writer,
+    HeatWriter, IfMissing, LeaseAcquirer, ReaderPool, Root, StoreError, WriteAheadLog, Writer,
 };
 
 pub use edits::{AppendOrReplaceMode, ForgetChildrenMode};
@@ -85,7 +85,7 @@ pub struct Memory {
     /// Vectors of the questions that came last.
     question_vectors: Mutex<QueryEmbeddingCache>,
     /// Words that many nodes have, for the comparison of what is written.
-    common_words: query::KnownCommonWords,
+    common_words: query::CommonWordCache,
     // Drop order: the last connection to close writes the log back into the file and removes it,
     // which a read-only one cannot do.
     readers: Arc<ReaderPool>,
@@ -187,7 +187,7 @@ impl Memory {
             #[cfg(feature = "shared")]
             reads: linearizable_reads::ReadConsistency::default(),
             question_vectors: Mutex::default(),
-            common_words: query::KnownCommonWords::default(),
+            common_words: query::CommonWordCache::default(),
             readers,
             heat_writer,
             writer,
@@ -379,14 +379,14 @@ impl Memory {
     pub(crate) fn rescan(
         &self,
         request: &CompileRequest<'_>,
-        watch: &mut WatchedFolderDebounce,
+        watch: &mut UnsettledFileDeferral,
     ) -> Result<Report, Error> {
         Ok(compile::rescan(&self.writer, request, watch, self.clock.now())?)
     }
 
     /// Opens a connection that takes leases for a process named `holder`.
-    pub(crate) fn leases(&self, holder: &str) -> Result<LeaseClient, Error> {
-        Ok(LeaseClient::open(self.readers.path(), self.writer.file_identity(), holder)?)
+    pub(crate) fn leases(&self, holder: &str) -> Result<LeaseAcquirer, Error> {
+        Ok(LeaseAcquirer::open(self.readers.path(), self.writer.file_identity(), holder)?)
     }
 
     /// Returns the settings of the memory's folder: budgets, temperatures, redaction. A caller

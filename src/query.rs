@@ -62,7 +62,7 @@ pub(crate) use highlight::matched_places;
 pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, HistoryQuery};
 pub use memory_error::{CompileError, Error};
 pub(crate) use near_duplicate_check::{
-    KnownCommonWords, NearDuplicate, NearDuplicateQuery, TextIndex, nearest_duplicate,
+    CommonWordCache, NearDuplicate, NearDuplicateQuery, TextIndex, nearest_duplicate,
 };
 pub(crate) use net_changes::unknown_snapshot;
 pub(crate) use no_hits::{advised_answer, is_no_answer, tells_more};
@@ -79,7 +79,7 @@ pub(crate) use vector_search::nearest_meeting;
 
 use search::{NO_ANSWER, NO_RESULTS};
 
-use crate::model::kind_specs::is_uuid;
+use crate::model::typed_node_field_schemas::is_uuid;
 use crate::query::render::{to_name, to_one_line};
 use crate::store::reader::{ArchivedVisibility, FieldFilter, NodeFilter, NodeSummary, Reader};
 use crate::text;

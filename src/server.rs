@@ -7,12 +7,12 @@
 //! no deadline of the system's, and is left behind where it takes too long.
 
 pub(crate) mod background;
-pub(crate) mod client_sessions;
+pub(crate) mod client_presence_and_history;
 #[cfg(any(test, feature = "conformance"))]
 #[doc(hidden)]
 pub mod conformance;
 pub(crate) mod jsonl_files;
-pub(crate) mod log_buffer;
+pub(crate) mod recent_log_records;
 
 #[cfg(feature = "http")]
 pub(crate) mod http;
@@ -33,7 +33,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounde
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
-use crate::mcp::{Handler, OutgoingJsonRpcLine, QueuedRequest, Server};
+use crate::mcp::{Handler, OutgoingRpcMessageLine, QueuedRequest, Server};
 use crate::model::clock::Clock;
 use thread_group::ThreadGroup;
 
@@ -67,7 +67,7 @@ fn work<S: Handler>(
     server: &Server<S>,
     clock: &Clock,
     job: Box<QueuedRequest>,
-) -> Option<OutgoingJsonRpcLine> {
+) -> Option<OutgoingRpcMessageLine> {
     let (name, id, target) = (server.name_of(&job), job.id().logged().into_owned(), job.target());
     let stopwatch = clock.stopwatch();
     let line = server.run(*job);

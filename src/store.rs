@@ -5,12 +5,11 @@
 //! the memory goes through [`Writer::write`]: one `BEGIN IMMEDIATE`, at most one snapshot, all or
 //! nothing.
 
-mod auxiliary_connection;
 mod batch;
 pub(crate) mod busy_handler;
 pub(crate) mod checkpoint;
 pub(crate) mod commit_outcome;
-mod committed_wal_pages;
+mod committed_wal_page_numbers;
 pub(crate) mod connection;
 pub(crate) mod damaged_wal;
 pub(crate) mod database_path_check;
@@ -25,7 +24,6 @@ pub(crate) mod history_reader;
 pub(crate) mod links;
 mod lock_list;
 mod misplaced_files_messages;
-pub(crate) mod missing_wal_at_opening;
 pub(crate) mod node_columns;
 pub(crate) mod node_insert;
 pub(crate) mod past_states;
@@ -37,6 +35,7 @@ mod readahead;
 pub(crate) mod reader;
 mod reader_pool;
 pub(crate) mod record;
+mod relaxed_durability_connection;
 pub(crate) mod rename_noreplace;
 pub(crate) mod replica_write_guard;
 #[cfg(feature = "shared")]
@@ -45,6 +44,7 @@ mod replication_error;
 pub(crate) mod schema;
 mod schema_check_cache;
 pub(crate) mod source_files;
+pub(crate) mod unsafe_wal_open_refusal;
 mod vector_writer;
 mod work_leases;
 pub(crate) mod write_lock_and_holder;
@@ -58,7 +58,7 @@ use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
 pub(crate) use batch::{Batch, ChangedNodeCounts, ManualEdgeResolution, NewNode};
-pub(crate) use batch::{FacetEntries, FileNames, RequestReceipt, UnrelateOutcome, facet_entries};
+pub(crate) use batch::{FileNames, NodeFacetSet, RequestReceipt, UnrelateOutcome, node_facet_set};
 pub(crate) use database_path_check::check_path;
 use descriptor_shortage::{is_cause, with_cause};
 use error_advice::ExternalErrorCause::{Refusal, State};
@@ -77,7 +77,7 @@ pub(crate) use record::{
 };
 pub(crate) use vector_writer::VectorWriter;
 pub(crate) use work_leases::{
-    ActiveLease, COMPILE_LEASE, ClaimableLeases, LeaseClient, RESCAN_LEASE,
+    ActiveLease, COMPILE_LEASE, ClaimableLeaseAge, LeaseAcquirer, RESCAN_LEASE,
 };
 pub(crate) use writer::{CommitReport, Writer};
 pub(crate) use {checkpoint::WriteAheadLog, prepared_statements::PreparedStatements};

@@ -28,7 +28,7 @@ use crate::mcp::uri::UriVars;
 use crate::mcp::{
     Args, CallContext, ClientLogNotice, ClientNonRequestEvent, ClientRequestEvent,
     CompletionRequest, Handler, HandlerError, PromptMessage, RestApiReply, RestApiRequest,
-    RuntimeAddedResource, ServerInfo, Tool, ToolCallRecord, ToolReply,
+    ServerInfo, TemplateInstanceResource, Tool, ToolCallRecord, ToolReply,
 };
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
@@ -164,7 +164,7 @@ impl Handler for MemoryHandler {
         prompts::messages(*get, args)
     }
 
-    fn more_resources(&self) -> Vec<RuntimeAddedResource> {
+    fn more_resources(&self) -> Vec<TemplateInstanceResource> {
         resources::custom_views(&self.view)
     }
 

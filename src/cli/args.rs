@@ -1,11 +1,11 @@
 //! Command lines as values: parsed and checked here, run elsewhere.
 
+mod archive_and_view_query_parsers;
 mod client_and_scope;
 mod command;
 mod command_parsers;
 mod knowledge_args;
 mod knowledge_parser;
-mod memory_parsers;
 mod setup_hook_parsers;
 mod space_command_parser;
 mod tool_parser;
@@ -24,7 +24,7 @@ pub(crate) use client_and_scope::{CLIENTS, ProjectOrUser};
 pub(crate) use command::{
     ArchiveMemoriesArgs, ArgumentFromStdin, BackupArgs, BenchArgs, BrowserViewArgs, ColorWhen,
     Command, CompileArgs, CustomViewArgs, CustomViewTask, DoctorArgs, ExportArgs,
-    ExportDestination, GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs,
+    ExportDestination, GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectMemoryArgs,
     MemoriesArgs, RedactArgs, RememberArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs,
     SharedSpaceFlags, Shell, ToolArgs,
 };
@@ -129,8 +129,16 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("memories", include_str!("help/memories.txt"), command_parsers::memories),
     CommandSpec::new("bench", include_str!("help/bench.txt"), command_parsers::bench),
     CommandSpec::new("doctor", include_str!("help/doctor.txt"), command_parsers::doctor),
-    CommandSpec::new("archive", include_str!("help/archive.txt"), memory_parsers::archive),
-    CommandSpec::new("view-query", include_str!("help/view-query.txt"), memory_parsers::view_query),
+    CommandSpec::new(
+        "archive",
+        include_str!("help/archive.txt"),
+        archive_and_view_query_parsers::archive,
+    ),
+    CommandSpec::new(
+        "view-query",
+        include_str!("help/view-query.txt"),
+        archive_and_view_query_parsers::view_query,
+    ),
     CommandSpec::new("gc", include_str!("help/gc.txt"), command_parsers::gc),
     CommandSpec::new("redact", include_str!("help/redact.txt"), command_parsers::redact),
     CommandSpec::new("backup", include_str!("help/backup.txt"), command_parsers::backup),

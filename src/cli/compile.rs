@@ -17,7 +17,7 @@ use crate::model::clock::UnixMillis;
 use crate::query::render::to_label;
 use crate::settings::root_settings::RootSettings;
 use crate::store::{
-    COMPILE_LEASE, ClaimableLeases, IfMissing, LeaseClient, SharedError, StoreError, Writer,
+    COMPILE_LEASE, ClaimableLeaseAge, IfMissing, LeaseAcquirer, SharedError, StoreError, Writer,
 };
 use crate::text::terminal_safe_json::json_text;
 
@@ -121,14 +121,14 @@ fn tell_passed_over(
 /// notes are being compiled rather than that the memory is empty.
 struct FirstCompileRunningFlag {
     /// `None` where it could not be made, which keeps no compile from its work.
-    leases: Option<(LeaseClient, String)>,
+    leases: Option<(LeaseAcquirer, String)>,
 }
 
 impl FirstCompileRunningFlag {
     fn begin(path: &Path, writer: &Writer, now: UnixMillis) -> FirstCompileRunningFlag {
         let name = format!("{COMPILE_LEASE}{}", std::process::id());
-        let taken = LeaseClient::open(path, writer.file_identity(), &name).and_then(|it| {
-            let is_taken = it.take(&name, ClaimableLeases::Free, now)?;
+        let taken = LeaseAcquirer::open(path, writer.file_identity(), &name).and_then(|it| {
+            let is_taken = it.take(&name, ClaimableLeaseAge::Expired, now)?;
             Ok(is_taken.then_some((it, name)))
         });
         FirstCompileRunningFlag { leases: taken.ok().flatten() }

@@ -5,9 +5,9 @@
 use super::args::{CLIENTS, COMMANDS, HookEvent, ProjectOrUser, Shell};
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock};
 use crate::ingest::foreign::FOREIGN_SOURCES;
-use crate::model::kind_specs::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
-use crate::model::kind_specs::{IMPORTANCES, MEMORY_TYPES, STATUSES};
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
+use crate::model::typed_node_field_schemas::{IMPORTANCES, MEMORY_TYPES, STATUSES};
 
 pub(super) fn run(
     shell: Shell,

@@ -11,8 +11,8 @@ use super::memory_file_location::known_database;
 use super::progress::ProgressLine;
 use super::shared_space_flags::tell_unpublished;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock};
-use crate::maintenance::backup_and_repair;
 use crate::maintenance::doctor::{self, CheckStatus, DoctorReport};
+use crate::maintenance::repair_after_backup;
 use crate::maintenance::transfer::TransferError;
 use crate::query::render::to_one_line;
 use crate::store::StoreError;
@@ -29,7 +29,7 @@ pub(super) fn run(
             // The repair goes on, even if this cannot be written.
             let _ = writeln!(context.err, "remindb: backup: {}", backup.display());
         };
-        backup_and_repair::repair(&db, now, &mut announce).map_err(|error| match error {
+        repair_after_backup::repair(&db, now, &mut announce).map_err(|error| match error {
             TransferError::Store(error) => advised(error, &db),
             error => error.into(),
         })?

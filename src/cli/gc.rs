@@ -6,7 +6,7 @@ use super::args::GcArgs;
 use super::memory_file_location::known_database;
 use super::safety_backup::{BackupChoice, SafetyBackup};
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock};
-use crate::maintenance::gc::{GcMode, GcReport, KeepRule};
+use crate::maintenance::gc::{GcMode, GcReport, SnapshotRetentionPolicy};
 use crate::maintenance::transfer::DestructiveOperation;
 use crate::model::clock::UnixMillis;
 use crate::query::render::stats::format_size;
@@ -21,12 +21,12 @@ pub(super) fn run(
     let writer = Writer::open(&db, IfMissing::Refuse)?;
     let now = context.clock.now();
     let keep = match (args.keep, args.older_than_ms) {
-        (Some(n), _) => KeepRule::Last(n),
-        (None, Some(ms)) => KeepRule::Since(UnixMillis(now.0.saturating_sub(ms))),
-        (None, None) => KeepRule::All,
+        (Some(n), _) => SnapshotRetentionPolicy::Last(n),
+        (None, Some(ms)) => SnapshotRetentionPolicy::Since(UnixMillis(now.0.saturating_sub(ms))),
+        (None, None) => SnapshotRetentionPolicy::All,
     };
     let mode = if args.is_dry_run { GcMode::DryRun } else { GcMode::Real };
-    let is_harmless = mode == GcMode::DryRun || keep == KeepRule::All;
+    let is_harmless = mode == GcMode::DryRun || keep == SnapshotRetentionPolicy::All;
     let wish = if is_harmless { BackupChoice::Never } else { args.backup };
     let copy = SafetyBackup::make(&db, DestructiveOperation::Gc, wish, context)?;
     let (done, copy) = copy.after(writer.collect(keep, mode, now))?;

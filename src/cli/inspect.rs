@@ -4,7 +4,7 @@ mod skipped_paths;
 
 use serde_json::{Value, json};
 
-use super::args::InspectArgs;
+use super::args::InspectMemoryArgs;
 use super::color::{PaintedText, TextRole};
 use super::memory_file_location::known_database;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, options};
@@ -19,7 +19,7 @@ use crate::store::reader::{ArchivedVisibility, FileSummary, Reader};
 const DEPTH_DEFAULT: usize = 10;
 
 pub(super) fn run(
-    args: InspectArgs,
+    args: InspectMemoryArgs,
     context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let reader = Reader::open(&known_database(args.db.clone(), context)?)?;
@@ -41,7 +41,7 @@ pub(super) fn run(
     let text = render::stats::render_stats(&stats, render::stats::Audience::Person, now);
     context.show(&painted(&text))?;
     if args.is_files {
-        let files = render::file_tree::render_files(&reader.files()?);
+        let files = render::source_files_by_folder::render_files(&reader.files()?);
         context.show(&painted(&files))?;
     }
     if let Some(skipped) = skipped {
@@ -59,7 +59,7 @@ pub(super) fn run(
 /// Returns what a compile passes over, by root.
 fn find_skipped(
     reader: &Reader,
-    args: &InspectArgs,
+    args: &InspectMemoryArgs,
 ) -> Result<Vec<(String, Vec<SkippedPath>)>, CommandError> {
     let options = options(false, args.is_gitignore)?;
     Ok(skipped_paths::find(&reader.files()?, &options))
@@ -78,7 +78,7 @@ fn tree(
 
 fn as_json(
     reader: &Reader,
-    args: &InspectArgs,
+    args: &InspectMemoryArgs,
     query: &TreeQuery<'_>,
     now: UnixMillis,
 ) -> Result<Value, Error> {

@@ -4,7 +4,7 @@
 //! read. A log file named by a folder's settings must be inside that folder, behind no link, and
 //! must not be one that would be compiled.
 //!
-//! Records are kept in a [`LogBuffer`] as well, for clients that read the log.
+//! Records are kept in a [`RecentLogRecords`] as well, for clients that read the log.
 //!
 //! Only this program's own records are written: libraries may log the text of notes before its
 //! secrets are redacted.
@@ -24,7 +24,7 @@ use crate::ingest::parse::Syntax;
 use crate::mcp::QUIET_TARGET;
 use crate::model::clock::Clock;
 use crate::server::jsonl_files::confined_folder::ConfinedFolderPath;
-use crate::server::log_buffer::{self, LogBuffer};
+use crate::server::recent_log_records::{self, RecentLogRecords};
 use crate::settings::config::{LogFormat, LogLevel, LogSettings};
 use crate::text::terminal_safe_json::json_text;
 
@@ -37,7 +37,7 @@ pub(super) fn start(
     settings: &LogSettings,
     folder: Option<&Path>,
     is_verbose: bool,
-) -> Result<LogBuffer, CommandError> {
+) -> Result<RecentLogRecords, CommandError> {
     let level = match settings.level {
         _ if is_verbose => LevelFilter::Debug,
         LogLevel::Debug => LevelFilter::Debug,
@@ -65,19 +65,19 @@ pub(super) fn start(
         }
         LogFormat::Json => Box::new(JsonLogger { sink: Mutex::new(sink) }),
     };
-    let log_buffer = LogBuffer::new(settings.buffer_size);
+    let recent_log = RecentLogRecords::new(settings.buffer_size);
     log::set_max_level(level);
     // It fails only where a logger is set already, which then gets the records.
     let _ =
-        log::set_boxed_logger(Box::new(LogFanout { level, lines, log_buffer: log_buffer.clone() }));
-    Ok(log_buffer)
+        log::set_boxed_logger(Box::new(LogFanout { level, lines, recent_log: recent_log.clone() }));
+    Ok(recent_log)
 }
 
 /// Passes each record to the log and to the buffer.
 struct LogFanout {
     level: LevelFilter,
     lines: Box<dyn Log>,
-    log_buffer: LogBuffer,
+    recent_log: RecentLogRecords,
 }
 
 impl Log for LogFanout {
@@ -92,10 +92,10 @@ impl Log for LogFanout {
         self.lines.log(record);
         let (line, level) = (record.args().to_string(), record.level());
         let now = Clock::System.now();
-        let kept = log_buffer::LogRecord::new(&line, level.as_str(), now);
+        let kept = recent_log_records::LogRecord::new(&line, level.as_str(), now);
         // Who reads the log is not shown what reads it.
         if record.target() != QUIET_TARGET {
-            self.log_buffer.push(kept);
+            self.recent_log.push(kept);
         }
     }
 

@@ -7,7 +7,7 @@ use super::color::{PaintedText, TextRole};
 use super::memory_file_location::known_database;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, typed_memory_output};
 use crate::memory::typed::{MemoryError, MemoryPage, QueryRequest, list_memories};
-use crate::model::kind_specs::STATUSES;
+use crate::model::typed_node_field_schemas::STATUSES;
 use crate::store::reader::Reader;
 
 /// Memories that are shown where nobody says how many.

@@ -25,7 +25,7 @@ use super::args::ProjectOrUser;
 use super::{CommandError, CommandStreamsAndClock, path_variable, user_folder, variable};
 use crate::ingest::scan::OWN_FOLDER;
 use crate::server::remindb_folder::{make_own_folder, make_private_folder};
-use crate::store::missing_wal_at_opening::is_there;
+use crate::store::unsafe_wal_open_refusal::is_there;
 
 /// The file's name, wherever the memory is.
 const MEMORY_FILE: &str = "memory.db";

@@ -12,7 +12,7 @@ use super::{
     CommandError, CommandOutcome, CommandStreamsAndClock, knowledge_commands, typed_memory_output,
 };
 use crate::memory::typed::{MemoryError, StoreOutcome, StoreRequest};
-use crate::model::kind_specs::MEMORY_TYPES;
+use crate::model::typed_node_field_schemas::MEMORY_TYPES;
 use crate::store::IfMissing;
 
 /// Bytes of standard input, at most; no memory has as many.

@@ -7,8 +7,8 @@ use super::color::PlainOrAnsi;
 use super::memory_file_location::known_database;
 use super::tool_advice_rewording::{commands, error_with_commands};
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, shared_space_flags};
-use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::{IMPORTANCES, STATUSES};
 use crate::query::{self, HitDetail, OutputFormat, Query, QueryOptions, SearchQuery};
 use crate::store::reader::{ArchivedVisibility, NodeFilter, Reader};
 

@@ -25,9 +25,11 @@ use crate::server::background::rescan::{LiveRescanSettings, Rescanner};
 use crate::server::background::{
     checkpoint, consolidation, heat_tick, resource_notifications, session_history_writer, vectors,
 };
-use crate::server::client_sessions::session_event_recorder::SessionRecorder;
-use crate::server::client_sessions::{EndedSessionQueueing, LiveSessionRegistry, ProcessTransport};
-use crate::server::jsonl_files::{ClientHistoryFiles, SessionLogs};
+use crate::server::client_presence_and_history::session_event_recorder::SessionRecorder;
+use crate::server::client_presence_and_history::{
+    EndedSessionQueueing, LiveSessionRegistry, TransportAndListenAddress,
+};
+use crate::server::jsonl_files::{ClientConnectionLedgers, SessionLogs};
 use crate::server::server_facts::ServerFactSource;
 use crate::server::{BackgroundTask, ShutdownSignals, StopSignal, stdio};
 use crate::settings::config::{self, LogSettings};
@@ -47,11 +49,10 @@ pub(super) fn run(
     let live = live_workspace(&args, source.as_deref())?;
     let workspace = Arc::clone(live.current());
     let transport_info = listen_options::options(&args, &workspace.config, &context.clock)?;
-    let is_open = args.is_open;
-    let allowed = listen_options::resolve_allowed(&args.allowed)?;
+    let (is_open, allowed) = (args.is_open, listen_options::resolve_allowed(&args.allowed)?);
     let log_settings = &workspace.config.server.logging;
     let logs = SessionLogs::new(source.as_deref(), &log_settings.session_files);
-    let log_buffer = logging::start(
+    let recent_log = logging::start(
         &LogSettings { level: log_level()?.unwrap_or(log_settings.level), ..log_settings.clone() },
         source.as_deref(),
         args.is_verbose,
@@ -62,23 +63,24 @@ pub(super) fn run(
     let holder = process_name();
     let queueing =
         if source.is_some() { EndedSessionQueueing::Kept } else { EndedSessionQueueing::Dropped };
-    let seat = transport_info.as_ref().map_or_else(ProcessTransport::stdio, |it| {
-        ProcessTransport::http(&listen_options::address(it))
+    let transport = transport_info.as_ref().map_or_else(TransportAndListenAddress::stdio, |it| {
+        TransportAndListenAddress::http(&listen_options::address(it))
     });
-    let registry = LiveSessionRegistry::new(seat, &holder, queueing);
+    let registry = LiveSessionRegistry::new(transport, &holder, queueing);
     let hub: Arc<SubscriptionHub> = Arc::default();
     let rescan = source.as_deref().map(|it| rescanning(it, &memory, interval, &holder, &hub));
     let rescan = rescan.transpose()?;
-    log_buffer.add_observer({
+    recent_log.add_observer({
         let hub = Arc::clone(&hub);
         move || hub.mark_changed(changed_resources::LOGS_URI)
     });
-    let history =
-        source.as_deref().map_or_else(ClientHistoryFiles::disabled, ClientHistoryFiles::new);
+    let history = source
+        .as_deref()
+        .map_or_else(ClientConnectionLedgers::disabled, ClientConnectionLedgers::new);
     let server_state = ServerFactSource {
         clock: context.clock.clone(),
         rescan: rescan.as_ref().map(Rescanner::latest).unwrap_or_default(),
-        log_buffer,
+        recent_log,
         registry: registry.clone(),
         history: history.clone(),
         logs: logs.clone(),

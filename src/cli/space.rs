@@ -11,8 +11,8 @@ use super::shared_space_flags::{
 };
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock};
 use crate::server::postgres::{PostgresSequencer, ReplicaStatus, ReplicaSyncStatus, facts_of};
-use crate::store::missing_wal_at_opening::with_suffix;
 use crate::store::replication::{Replica, Sequencer, leave_space};
+use crate::store::unsafe_wal_open_refusal::with_suffix;
 use crate::store::{IfMissing, SharedError, Writer, connection};
 
 /// Names of a file that was replaced, at most.

@@ -27,9 +27,11 @@ use crate::memory::ReadOnlyMemory;
 use crate::model::heat::LiveRates;
 use crate::server::background::rescan::SharedRescanStatus;
 use crate::server::background::resource_notifications;
-use crate::server::client_sessions::session_event_recorder::SessionRecorder;
-use crate::server::client_sessions::{EndedSessionQueueing, LiveSessionRegistry, ProcessTransport};
-use crate::server::jsonl_files::{ClientHistoryFiles, SessionLogs};
+use crate::server::client_presence_and_history::session_event_recorder::SessionRecorder;
+use crate::server::client_presence_and_history::{
+    EndedSessionQueueing, LiveSessionRegistry, TransportAndListenAddress,
+};
+use crate::server::jsonl_files::{ClientConnectionLedgers, SessionLogs};
 use crate::server::server_facts::{ReplicaStatusFn, ServerFactSource};
 use crate::server::{BackgroundTask, ShutdownSignals, StopSignal, spawn};
 use crate::settings::config::{LogLevel, LogSettings};
@@ -78,25 +80,26 @@ fn observer(
         output_path: None,
         ..logging.clone()
     };
-    let log_buffer = logging::start(&settings, None, false)?;
+    let recent_log = logging::start(&settings, None, false)?;
     quiet_panics();
     let hub: Arc<SubscriptionHub> = Arc::default();
-    log_buffer.add_observer({
+    recent_log.add_observer({
         let hub = Arc::clone(&hub);
         move || hub.mark_changed(changed_resources::LOGS_URI)
     });
     let registry = LiveSessionRegistry::new(
-        ProcessTransport::http(listen),
+        TransportAndListenAddress::http(listen),
         process_name(),
         EndedSessionQueueing::Dropped,
     );
-    let history =
-        folder.as_deref().map_or_else(ClientHistoryFiles::disabled, ClientHistoryFiles::new);
+    let history = folder
+        .as_deref()
+        .map_or_else(ClientConnectionLedgers::disabled, ClientConnectionLedgers::new);
     let logs = SessionLogs::new(folder.as_deref(), &logging.session_files);
     let state = ServerFactSource {
         clock: context.clock.clone(),
         rescan: SharedRescanStatus::default(),
-        log_buffer,
+        recent_log,
         registry: registry.clone(),
         history,
         logs: logs.clone(),
@@ -105,7 +108,7 @@ fn observer(
     let rates = LiveRates::default();
     rates.set(workspace.config.temperature.rates());
     let view = ReadOnlyMemory::open(path, context.clock.clone(), rates.watched(), Arc::new(state))?;
-    let (waker, history) = (NoticeWaker::default(), ClientHistoryFiles::disabled());
+    let (waker, history) = (NoticeWaker::default(), ClientConnectionLedgers::disabled());
     let sessions = Arc::new(SessionRecorder { registry, waker, history, logs });
     let handler = ResourcesOnlyHandler { view, watch: ChangeWatch::default(), sessions, workspace };
     Ok(Server {

@@ -196,7 +196,7 @@ impl html5ever::interface::ElemName for OracleElementName {
 }
 
 /// A node's handle: its index, and its name.
-type Handle = (usize, Option<QualName>);
+type OracleNodeHandle = (usize, Option<QualName>);
 
 impl OracleDom {
     fn push(&self, node: OracleNode) -> usize {
@@ -204,7 +204,7 @@ impl OracleDom {
         self.nodes.borrow().len() - 1
     }
 
-    fn put(&self, parent: usize, before: Option<usize>, child: NodeOrText<Handle>) {
+    fn put(&self, parent: usize, before: Option<usize>, child: NodeOrText<OracleNodeHandle>) {
         match child {
             NodeOrText::AppendNode((index, _)) => {
                 self.nodes.borrow_mut()[index].parent = Some(parent);
@@ -231,7 +231,7 @@ impl OracleDom {
 }
 
 impl TreeSink for OracleDom {
-    type Handle = Handle;
+    type Handle = OracleNodeHandle;
     type Output = OracleDom;
     type ElemName<'a> = OracleElementName;
 
@@ -241,15 +241,20 @@ impl TreeSink for OracleDom {
 
     fn parse_error(&self, _: Cow<'static, str>) {}
 
-    fn get_document(&self) -> Handle {
+    fn get_document(&self) -> OracleNodeHandle {
         (0, None)
     }
 
-    fn elem_name(&self, target: &Handle) -> OracleElementName {
+    fn elem_name(&self, target: &OracleNodeHandle) -> OracleElementName {
         OracleElementName(target.1.clone().unwrap_or(QualName::new(None, ns!(), "".into())))
     }
 
-    fn create_element(&self, name: QualName, attrs: Vec<Attribute>, _: ElementFlags) -> Handle {
+    fn create_element(
+        &self,
+        name: QualName,
+        attrs: Vec<Attribute>,
+        _: ElementFlags,
+    ) -> OracleNodeHandle {
         let namespace = match &name.ns {
             it if *it == ns!(html) => "html",
             it if *it == ns!(svg) => "svg",
@@ -265,19 +270,23 @@ impl TreeSink for OracleDom {
         (index, Some(name))
     }
 
-    fn create_comment(&self, _: StrTendril) -> Handle {
+    fn create_comment(&self, _: StrTendril) -> OracleNodeHandle {
         (self.push(OracleNode::default()), None)
     }
 
-    fn create_pi(&self, _: StrTendril, _: StrTendril) -> Handle {
+    fn create_pi(&self, _: StrTendril, _: StrTendril) -> OracleNodeHandle {
         (self.push(OracleNode::default()), None)
     }
 
-    fn append(&self, parent: &Handle, child: NodeOrText<Handle>) {
+    fn append(&self, parent: &OracleNodeHandle, child: NodeOrText<OracleNodeHandle>) {
         self.put(parent.0, None, child);
     }
 
-    fn append_before_sibling(&self, sibling: &Handle, child: NodeOrText<Handle>) {
+    fn append_before_sibling(
+        &self,
+        sibling: &OracleNodeHandle,
+        child: NodeOrText<OracleNodeHandle>,
+    ) {
         let parent = self.nodes.borrow()[sibling.0].parent;
         if let Some(parent) = parent {
             self.put(parent, Some(sibling.0), child);
@@ -286,9 +295,9 @@ impl TreeSink for OracleDom {
 
     fn append_based_on_parent_node(
         &self,
-        element: &Handle,
-        prev: &Handle,
-        child: NodeOrText<Handle>,
+        element: &OracleNodeHandle,
+        prev: &OracleNodeHandle,
+        child: NodeOrText<OracleNodeHandle>,
     ) {
         let parent = self.nodes.borrow()[element.0].parent;
         self.put(parent.unwrap_or(prev.0), parent.map(|_| element.0), child);
@@ -296,19 +305,19 @@ impl TreeSink for OracleDom {
 
     fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
 
-    fn get_template_contents(&self, _: &Handle) -> Handle {
+    fn get_template_contents(&self, _: &OracleNodeHandle) -> OracleNodeHandle {
         (self.push(OracleNode::default()), None)
     }
 
-    fn same_node(&self, x: &Handle, y: &Handle) -> bool {
+    fn same_node(&self, x: &OracleNodeHandle, y: &OracleNodeHandle) -> bool {
         x.0 == y.0
     }
 
     fn set_quirks_mode(&self, _: QuirksMode) {}
 
-    fn add_attrs_if_missing(&self, _: &Handle, _: Vec<Attribute>) {}
+    fn add_attrs_if_missing(&self, _: &OracleNodeHandle, _: Vec<Attribute>) {}
 
-    fn is_mathml_annotation_xml_integration_point(&self, target: &Handle) -> bool {
+    fn is_mathml_annotation_xml_integration_point(&self, target: &OracleNodeHandle) -> bool {
         self.nodes.borrow()[target.0].attributes.iter().any(|(key, value)| {
             key == "encoding"
                 && ["text/html", "application/xhtml+xml"]
@@ -317,11 +326,11 @@ impl TreeSink for OracleDom {
         })
     }
 
-    fn remove_from_parent(&self, target: &Handle) {
+    fn remove_from_parent(&self, target: &OracleNodeHandle) {
         self.nodes.borrow_mut()[target.0].parent = None;
     }
 
-    fn reparent_children(&self, node: &Handle, new_parent: &Handle) {
+    fn reparent_children(&self, node: &OracleNodeHandle, new_parent: &OracleNodeHandle) {
         for it in self.nodes.borrow_mut().iter_mut() {
             if it.parent == Some(node.0) {
                 it.parent = Some(new_parent.0);

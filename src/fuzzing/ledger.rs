@@ -1,6 +1,8 @@
 //! Ledgers of any content: read, counted and compacted without losing a good line.
 
-use crate::server::client_sessions::{ClientSessionHistory, LEDGER_LINE_BYTES_MAX, each_line};
+use crate::server::client_presence_and_history::{
+    ClientSessionHistory, LEDGER_LINE_BYTES_MAX, each_line,
+};
 
 /// Panics when `data` as a ledger violates an invariant.
 pub fn ledger(data: &[u8]) {

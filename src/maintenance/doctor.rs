@@ -5,19 +5,19 @@
 //! it in a temporary table gets that command.
 
 mod altered_file_and_root_ids;
-mod altered_head_and_fingerprints;
 mod altered_nodes;
 mod broken_fields_repair;
 mod dangling_diffs;
+mod head_and_fingerprint_repair;
 mod history_rows;
 mod invalid_utf8_texts;
-mod key_overflow_and_singletons;
 mod lost_file_row_recovery;
-mod lost_nodes;
 mod node_rows;
+mod nodes_gone_without_diff;
 mod number_ranges;
 mod repair_history_recorder;
 mod repairs;
+mod rowid_overflow_and_singletons;
 mod schema_objects;
 mod source_file_paths;
 mod text_hashes;
@@ -26,10 +26,10 @@ mod typed_nodes;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(crate) use key_overflow_and_singletons::NUMBER_MAX;
 pub(crate) use repairs::{
     READ_AGAIN, RepairOutcomes, last_resort, repair_failed, rewrite_fingerprint, unrepaired,
 };
+pub(crate) use rowid_overflow_and_singletons::NUMBER_MAX;
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
 pub(crate) use schema_objects::{SCHEMA_OBJECTS, displaced_table, drop_foreign_objects};
 use serde_json::{Value, json};
@@ -129,8 +129,8 @@ const CHECKS: &[(&str, CheckFn)] = &[
     ("integrity_check", integrity),
     ("foreign_keys", foreign_keys),
     ("text_encoding", invalid_utf8_texts::examine),
-    ("single_rows", key_overflow_and_singletons::single_rows),
-    ("row_keys", key_overflow_and_singletons::keys),
+    ("single_rows", rowid_overflow_and_singletons::single_rows),
+    ("row_keys", rowid_overflow_and_singletons::keys),
     ("number_ranges", number_ranges::examine),
     ("file_paths", source_file_paths::examine),
     ("node_rows", node_rows::examine),
@@ -427,7 +427,7 @@ fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(CheckStatus, String
     if !names.is_empty() {
         bad.push_str(&format!("; {} altered nodes: {}", names.len(), first_few(&names)));
     }
-    if !is_fine && let Some(lost) = lost_nodes::named(conn)? {
+    if !is_fine && let Some(lost) = nodes_gone_without_diff::named(conn)? {
         bad.push_str(&format!("; {lost}"));
     }
     Ok(verdict(is_fine, format!("the state is {computed}, as HEAD says"), bad))

@@ -21,7 +21,7 @@ const RECEIPT_AGE_MS: i64 = 30 * 24 * 60 * 60 * 1000;
 
 /// The snapshots to keep. The newest always stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KeepRule {
+pub(crate) enum SnapshotRetentionPolicy {
     /// All of them.
     All,
     /// The newest so many.
@@ -63,7 +63,7 @@ impl Writer {
     /// snapshot kept can be rolled back to.
     pub(crate) fn collect(
         &self,
-        keep: KeepRule,
+        keep: SnapshotRetentionPolicy,
         mode: GcMode,
         now: UnixMillis,
     ) -> Result<GcReport, StoreError> {
@@ -127,7 +127,11 @@ impl Writer {
     }
 }
 
-fn drop_before(conn: &Connection, keep: KeepRule, now: UnixMillis) -> Result<GcReport, StoreError> {
+fn drop_before(
+    conn: &Connection,
+    keep: SnapshotRetentionPolicy,
+    now: UnixMillis,
+) -> Result<GcReport, StoreError> {
     const NTH: &str = "SELECT id FROM snapshot ORDER BY id DESC LIMIT 1 OFFSET ?1";
     // The first one after the last old one; those of a clock that was ahead are not old themselves.
     const SINCE: &str = "
@@ -155,13 +159,13 @@ fn drop_before(conn: &Connection, keep: KeepRule, now: UnixMillis) -> Result<GcR
     let (first, n): (i64, i64) =
         conn.query_row(FIRST, [], |row| Ok((row.get(0)?, row.get(1)?))).doing(doing)?;
     let wanted = match keep {
-        KeepRule::All => Some(first),
-        KeepRule::Last(n) => {
+        SnapshotRetentionPolicy::All => Some(first),
+        SnapshotRetentionPolicy::Last(n) => {
             let mut query = conn.prepare(NTH).doing(doing)?;
             let mut rows = query.query_map([n.max(1) - 1], |row| row.get(0)).doing(doing)?;
             rows.next().transpose().doing(doing)?
         }
-        KeepRule::Since(at) => {
+        SnapshotRetentionPolicy::Since(at) => {
             conn.query_row(SINCE, [at.0, now.0], |row| row.get(0)).doing(doing)?
         }
     };

@@ -39,7 +39,7 @@ pub(crate) use salvage::{SalvageReport, salvage};
 pub(crate) use v03::{V03ImportReport, copy_still, import_old};
 
 use super::doctor::{self, CheckStatus};
-use crate::store::missing_wal_at_opening::with_suffix;
+use crate::store::unsafe_wal_open_refusal::with_suffix;
 use crate::store::{IfMissing, StoreError, check_path};
 
 /// A callback that gets the work done and the total, in a unit of the work's own.

@@ -15,7 +15,7 @@ use super::subscription::SubscriptionMailbox;
 use super::version::{RequestMeta, supported_versions, unknown_era_error};
 use super::{
     CallContext, ClientCapabilities, ClientInfo, ClientNonRequestEvent, ClientRequestEvent,
-    ClientRequestKind, Handler, LIST_CACHE, Method, Outbox, OutgoingJsonRpcLine, QueuedRequest,
+    ClientRequestKind, Handler, LIST_CACHE, Method, Outbox, OutgoingRpcMessageLine, QueuedRequest,
     READ_CACHE, Server, Severity, Version,
 };
 use crate::mcp::rpc::{
@@ -29,10 +29,10 @@ pub(crate) enum TransportAction {
     /// Send nothing.
     NoReply,
     /// Send this line.
-    Reply(OutgoingJsonRpcLine),
+    Reply(OutgoingRpcMessageLine),
     /// Send this line and keep the request open. Notifications follow until it is cancelled or the
     /// connection ends its subscriptions.
-    Listen(OutgoingJsonRpcLine),
+    Listen(OutgoingRpcMessageLine),
     /// Run this, on any thread, and send the resulting line.
     Run(Box<QueuedRequest>),
 }
@@ -110,7 +110,7 @@ impl Connection {
     }
 
     /// Returns a notice as a log message, for a legacy client that has set its level.
-    pub(crate) fn notice<S: Handler>(&self, server: &Server<S>) -> Option<OutgoingJsonRpcLine> {
+    pub(crate) fn notice<S: Handler>(&self, server: &Server<S>) -> Option<OutgoingRpcMessageLine> {
         let HandshakeState::Ready { level: Some(wanted), .. } = self.session else { return None };
         let notice = server.handler.notice(None)?;
         (wanted <= notice.level).then(|| notice.into_line())
@@ -127,14 +127,14 @@ impl Connection {
     pub(crate) fn pending_updates<S: Handler>(
         &self,
         server: &Server<S>,
-    ) -> Vec<OutgoingJsonRpcLine> {
+    ) -> Vec<OutgoingRpcMessageLine> {
         let mut lines = self.subscriptions.pending_updates();
         lines.extend(self.notice(server));
         lines
     }
 
     /// Ends the open requests; returns their results.
-    pub(crate) fn end_subscriptions(&self) -> Vec<OutgoingJsonRpcLine> {
+    pub(crate) fn end_subscriptions(&self) -> Vec<OutgoingRpcMessageLine> {
         self.subscriptions.end_all()
     }
 
@@ -152,7 +152,7 @@ impl Connection {
                     Ok(step) => step,
                     Err(fault) => {
                         log::debug!("refused id={} code={}", id.logged(), fault.code);
-                        TransportAction::Reply(OutgoingJsonRpcLine::error(Some(&id), &fault))
+                        TransportAction::Reply(OutgoingRpcMessageLine::error(Some(&id), &fault))
                     }
                 }
             }
@@ -167,7 +167,7 @@ impl Connection {
             Ok(Message::Ignored) => TransportAction::NoReply,
             Err(refusal) => {
                 log::warn!("refused a line code={}", refusal.fault.code);
-                TransportAction::Reply(OutgoingJsonRpcLine::error(
+                TransportAction::Reply(OutgoingRpcMessageLine::error(
                     refusal.id.as_ref(),
                     &refusal.fault,
                 ))

@@ -56,7 +56,7 @@ pub(crate) struct Resource<R: 'static> {
 
 /// A resource that comes and goes while the server runs, and is read by a template of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RuntimeAddedResource {
+pub(crate) struct TemplateInstanceResource {
     /// Its URI, which the template matches.
     pub(crate) uri: String,
     /// Its name for programs.
@@ -168,9 +168,9 @@ impl<R> Resource<R> {
     }
 }
 
-impl RuntimeAddedResource {
+impl TemplateInstanceResource {
     pub(super) fn json(&self, version: Version) -> Value {
-        let RuntimeAddedResource { uri, name, title, description, form } = self;
+        let TemplateInstanceResource { uri, name, title, description, form } = self;
         resource_json(version, ("uri", uri), [name, title, description], *form)
     }
 }

@@ -34,11 +34,11 @@ pub(crate) struct ClientLogNotice {
 
 impl ClientLogNotice {
     /// Returns the notice as a log message.
-    pub(super) fn into_line(self) -> OutgoingJsonRpcLine {
+    pub(super) fn into_line(self) -> OutgoingRpcMessageLine {
         let ClientLogNotice { level, logger, data, callback, .. } = self;
         let params = json!({"level": level.to_string(), "logger": logger, "data": data});
         let text = notification_line("notifications/message", &params);
-        OutgoingJsonRpcLine { text, callback: Some(callback), code: None }
+        OutgoingRpcMessageLine { text, callback: Some(callback), code: None }
     }
 
     /// Adds the notice to a tool's result. Its text becomes the last block, its data goes to
@@ -80,7 +80,7 @@ impl fmt::Debug for LineWrittenCallback {
 
 /// A line for the client.
 #[derive(Debug)]
-pub(crate) struct OutgoingJsonRpcLine {
+pub(crate) struct OutgoingRpcMessageLine {
     pub(crate) text: String,
     pub(super) callback: Option<LineWrittenCallback>,
     /// The code of the error in the line, for transports with codes of their own.
@@ -88,10 +88,14 @@ pub(crate) struct OutgoingJsonRpcLine {
     pub(crate) code: Option<i32>,
 }
 
-impl OutgoingJsonRpcLine {
+impl OutgoingRpcMessageLine {
     /// Returns an error reply.
-    pub(crate) fn error(id: Option<&RequestId>, fault: &RpcError) -> OutgoingJsonRpcLine {
-        OutgoingJsonRpcLine { text: error_line(id, fault), callback: None, code: Some(fault.code) }
+    pub(crate) fn error(id: Option<&RequestId>, fault: &RpcError) -> OutgoingRpcMessageLine {
+        OutgoingRpcMessageLine {
+            text: error_line(id, fault),
+            callback: None,
+            code: Some(fault.code),
+        }
     }
 
     /// Confirms that the client has it.
@@ -102,9 +106,9 @@ impl OutgoingJsonRpcLine {
     }
 }
 
-impl From<String> for OutgoingJsonRpcLine {
-    fn from(text: String) -> OutgoingJsonRpcLine {
-        OutgoingJsonRpcLine { text, callback: None, code: None }
+impl From<String> for OutgoingRpcMessageLine {
+    fn from(text: String) -> OutgoingRpcMessageLine {
+        OutgoingRpcMessageLine { text, callback: None, code: None }
     }
 }
 

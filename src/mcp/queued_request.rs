@@ -11,8 +11,8 @@ use super::method::Method;
 use super::server_requests::InputResponses;
 use super::{
     CallContext, ClientNonRequestEvent, CompletionRef, CompletionRequest, Handler, HandlerError,
-    OutgoingJsonRpcLine, READ_CACHE, Server, ToolCallFailure, ToolCallRecord, Version,
-    client_activity, input_schema,
+    OutgoingRpcMessageLine, READ_CACHE, Server, ToolCallFailure, ToolCallRecord, Version,
+    client_info_and_events, input_schema,
 };
 use crate::mcp::rpc::{self, JsonStringEscaper, Params, RequestId, RpcError};
 use crate::mcp::uri::{self, UriError, UriVars};
@@ -183,7 +183,7 @@ impl<S: Handler> Server<S> {
     }
 
     /// Runs a queued request; returns the line of its reply, or nothing when it was cancelled.
-    pub(crate) fn run(&self, queued: QueuedRequest) -> Option<OutgoingJsonRpcLine> {
+    pub(crate) fn run(&self, queued: QueuedRequest) -> Option<OutgoingRpcMessageLine> {
         let name = self.name_of(&queued);
         let QueuedRequest { id, task, version, session, mut call, ticket } = queued;
         if call.is_cancelled() {
@@ -192,7 +192,7 @@ impl<S: Handler> Server<S> {
         let request = task.request_digest();
         let payload_bytes = match &task {
             QueuedRequestTask::Tool { arguments, .. } => {
-                Some(client_activity::text_bytes(arguments))
+                Some(client_info_and_events::text_bytes(arguments))
             }
             QueuedRequestTask::Read { .. }
             | QueuedRequestTask::Prompt { .. }
@@ -219,8 +219,8 @@ impl<S: Handler> Server<S> {
         drop(ticket);
         let fault = match outcome {
             Ok(Ok(line)) => return Some(line),
-            Ok(Err(QueuedRequestError::Fault(fault))) => fault,
-            Ok(Err(QueuedRequestError::InputRequired)) => {
+            Ok(Err(FaultOrInputRequired::Fault(fault))) => fault,
+            Ok(Err(FaultOrInputRequired::InputRequired)) => {
                 return Some(self.questions(&id, &request, call.answers()));
             }
             Err(_panic) => {
@@ -228,7 +228,7 @@ impl<S: Handler> Server<S> {
                 RpcError::new(RpcError::INTERNAL_ERROR, "internal error; the server goes on")
             }
         };
-        Some(OutgoingJsonRpcLine::error(Some(&id), &fault))
+        Some(OutgoingRpcMessageLine::error(Some(&id), &fault))
     }
 
     fn perform(
@@ -239,7 +239,7 @@ impl<S: Handler> Server<S> {
         call: &CallContext,
         name: &str,
         failure: &mut Option<ToolCallFailure>,
-    ) -> Result<OutgoingJsonRpcLine, QueuedRequestError> {
+    ) -> Result<OutgoingRpcMessageLine, FaultOrInputRequired> {
         match task {
             QueuedRequestTask::Tool { idx, arguments } => {
                 self.call_tool(id, idx, arguments, version, call, failure)
@@ -284,7 +284,7 @@ impl<S: Handler> Server<S> {
         id: &RequestId,
         version: Version,
         body: Map<String, Value>,
-    ) -> OutgoingJsonRpcLine {
+    ) -> OutgoingRpcMessageLine {
         rpc::result_line(id, &Value::Object(self.with_common_fields(version, body, None))).into()
     }
 
@@ -296,7 +296,7 @@ impl<S: Handler> Server<S> {
         version: Version,
         call: &CallContext,
         failure: &mut Option<ToolCallFailure>,
-    ) -> Result<OutgoingJsonRpcLine, QueuedRequestError> {
+    ) -> Result<OutgoingRpcMessageLine, FaultOrInputRequired> {
         let tool = self.tools.get(idx).ok_or_else(gone)?;
         let made = input_schema::validate_args(tool.args, arguments)
             .map_err(HandlerError::BadArgument)
@@ -324,7 +324,7 @@ impl<S: Handler> Server<S> {
             }
             Err(HandlerError::UnknownUri) => error_json("no resource has that URI"),
             Err(HandlerError::Cancelled) => error_json("cancelled"),
-            Err(HandlerError::Open) => return Err(QueuedRequestError::InputRequired),
+            Err(HandlerError::Open) => return Err(FaultOrInputRequired::InputRequired),
             Err(HandlerError::Needs(capability)) if version.is_modern() => {
                 return Err(missing_capability(capability).into());
             }
@@ -342,7 +342,10 @@ impl<S: Handler> Server<S> {
         };
         let mut result = self.with_common_fields(version, body, None);
         let callback = rider.map(|notice| notice.attach_to(&mut result));
-        Ok(OutgoingJsonRpcLine { callback, ..rpc::result_line(id, &Value::Object(result)).into() })
+        Ok(OutgoingRpcMessageLine {
+            callback,
+            ..rpc::result_line(id, &Value::Object(result)).into()
+        })
     }
 
     fn read_resource(
@@ -353,7 +356,7 @@ impl<S: Handler> Server<S> {
         vars: &UriVars,
         version: Version,
         call: &CallContext,
-    ) -> Result<OutgoingJsonRpcLine, QueuedRequestError> {
+    ) -> Result<OutgoingRpcMessageLine, FaultOrInputRequired> {
         /// The end of the line after the text, which is the last member of the last object.
         const TAIL: &str = "\"}]}}";
         let row = self.resources.get(idx).ok_or_else(gone)?;
@@ -388,7 +391,7 @@ impl<S: Handler> Server<S> {
         id: &RequestId,
         request: &str,
         answers: InputResponses,
-    ) -> OutgoingJsonRpcLine {
+    ) -> OutgoingRpcMessageLine {
         let (used, open) = answers.into_seen();
         let mut body = self.with_common_fields(Version::V2026_07_28, Map::new(), None);
         body.insert("resultType".to_owned(), "input_required".into());
@@ -399,15 +402,15 @@ impl<S: Handler> Server<S> {
 }
 
 /// The reason why a queued request has no result.
-enum QueuedRequestError {
+enum FaultOrInputRequired {
     Fault(RpcError),
     /// The client has to answer first.
     InputRequired,
 }
 
-impl From<RpcError> for QueuedRequestError {
-    fn from(fault: RpcError) -> QueuedRequestError {
-        QueuedRequestError::Fault(fault)
+impl From<RpcError> for FaultOrInputRequired {
+    fn from(fault: RpcError) -> FaultOrInputRequired {
+        FaultOrInputRequired::Fault(fault)
     }
 }
 
@@ -416,9 +419,9 @@ fn gone() -> RpcError {
 }
 
 /// Converts the error of a resource or a prompt; `what` names the attempt for the log.
-fn failed(why: HandlerError, version: Version, what: &str) -> QueuedRequestError {
-    QueuedRequestError::Fault(match why {
-        HandlerError::Open => return QueuedRequestError::InputRequired,
+fn failed(why: HandlerError, version: Version, what: &str) -> FaultOrInputRequired {
+    FaultOrInputRequired::Fault(match why {
+        HandlerError::Open => return FaultOrInputRequired::InputRequired,
         HandlerError::BadArgument(text)
         | HandlerError::NotFound(text)
         | HandlerError::Coded { body: text, .. } => RpcError::new(RpcError::INVALID_PARAMS, text),

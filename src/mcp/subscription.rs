@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::in_flight::InFlightGuard;
-use super::{ClientNonRequestEvent, Handler, OutgoingJsonRpcLine, Server};
+use super::{ClientNonRequestEvent, Handler, OutgoingRpcMessageLine, Server};
 use crate::mcp::rpc::{Params, RequestId, RpcError, notification_line, result_line};
 use crate::mcp::uri::{self, UriError};
 use crate::text;
@@ -245,7 +245,7 @@ impl SubscriptionMailbox {
         id: RequestId,
         ticket: InFlightGuard,
         params: &Params,
-    ) -> Result<OutgoingJsonRpcLine, RpcError> {
+    ) -> Result<OutgoingRpcMessageLine, RpcError> {
         let Some(Value::Object(wanted)) = params.get("notifications") else {
             let why = "`notifications` must be an object: what to be told of";
             return Err(RpcError::new(RpcError::INVALID_PARAMS, why));
@@ -295,7 +295,7 @@ impl SubscriptionMailbox {
     }
 
     /// Takes the updates, one line for each subscription and resource.
-    pub(super) fn pending_updates(&self) -> Vec<OutgoingJsonRpcLine> {
+    pub(super) fn pending_updates(&self) -> Vec<OutgoingRpcMessageLine> {
         #[derive(Serialize)]
         struct ResourceUpdatedParams<'a> {
             #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
@@ -317,7 +317,7 @@ impl SubscriptionMailbox {
     }
 
     /// Ends every open request; returns the lines of their results.
-    pub(super) fn end_all(&self) -> Vec<OutgoingJsonRpcLine> {
+    pub(super) fn end_all(&self) -> Vec<OutgoingRpcMessageLine> {
         /// The result that ends a listen request.
         #[derive(Serialize)]
         struct FinalListenResult<'a> {

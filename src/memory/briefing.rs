@@ -13,8 +13,8 @@ use std::collections::HashSet;
 use super::session_note::is_session_note;
 use super::typed::TypedMemory;
 use crate::model::heat::BIRTH_TEMPERATURE;
-use crate::model::kind_specs::knowledge::LOG_ROOT;
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::knowledge::LOG_ROOT;
 use crate::query::render::{to_label, to_text_below, to_value};
 use crate::store::reader::{
     ArchivedVisibility, NodeSummary, Reader, SnapshotRange, UsedNodeWithHeat,
@@ -71,7 +71,7 @@ pub(crate) struct Briefing {
 pub(crate) fn brief(reader: &Reader, request: BriefingRequest) -> Result<Briefing, StoreError> {
     reader.at_one_state(|reader| {
         let head = reader.change_counters()?.head;
-        let mut page = BriefingBuilder { text: String::new(), left: request.budget };
+        let mut page = BudgetedBriefingText { text: String::new(), left: request.budget };
         page.line(ADVICE);
         let share = |percent: u32| request.budget / 100 * percent;
         page.section("Core memories:", share(30), core(reader)?);
@@ -98,14 +98,14 @@ pub(crate) fn brief(reader: &Reader, request: BriefingRequest) -> Result<Briefin
     })
 }
 
-/// A text that is filled line by line.
-struct BriefingBuilder {
+/// A text that is filled line by line while tokens are left.
+struct BudgetedBriefingText {
     text: String,
     /// Tokens left.
     left: u32,
 }
 
-impl BriefingBuilder {
+impl BudgetedBriefingText {
     /// Adds a line if it fits.
     fn line(&mut self, line: &str) -> bool {
         let cost = tokens::count(line).saturating_add(1);
@@ -121,7 +121,7 @@ impl BriefingBuilder {
     /// Adds a heading and the lines that fit into `max` tokens; nothing where no line does.
     fn section(&mut self, title: &str, max: u32, lines: Vec<String>) {
         let outer = self.left;
-        let mut part = BriefingBuilder { text: String::new(), left: outer.min(max) };
+        let mut part = BudgetedBriefingText { text: String::new(), left: outer.min(max) };
         let whole = part.left;
         if !part.line(title) {
             return;

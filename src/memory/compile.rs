@@ -8,13 +8,13 @@ mod agent_edit_alignment;
 mod apply_slice;
 mod changed_file_planner;
 mod export_marks;
-mod file_compile_state;
+mod file_being_compiled;
 mod moved_text_file_groups;
 mod plan;
 mod read_and_parse;
 mod redaction;
 mod transaction_split;
-mod watched_folder_debounce;
+mod unsettled_file_deferral;
 pub(crate) mod write_back;
 mod write_in_slices;
 
@@ -36,7 +36,7 @@ use crate::settings::initial_temperatures;
 use crate::settings::root_settings::{RootSettings, RootSettingsError};
 use crate::store::Writer;
 use plan::CompilePlan;
-pub(crate) use watched_folder_debounce::WatchedFolderDebounce;
+pub(crate) use unsettled_file_deferral::UnsettledFileDeferral;
 
 /// The reason for a file on which the parser panicked.
 const PARSER_FAILED: &str = "the parser failed on it; please report the file";
@@ -242,7 +242,7 @@ fn compile_others(
 pub(crate) fn rescan(
     writer: &Writer,
     request: &CompileRequest<'_>,
-    watch: &mut WatchedFolderDebounce,
+    watch: &mut UnsettledFileDeferral,
     now: UnixMillis,
 ) -> Result<Report, CompileError> {
     place_root(writer, request)?;

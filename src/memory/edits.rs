@@ -26,8 +26,8 @@ use crate::ingest::parse::Syntax;
 use crate::memory::compile;
 use crate::memory::compile::write_back::NodeEditInFile;
 use crate::model::identity::NodeId;
-use crate::model::kind_specs::{KindSpec, check_marked_text};
 use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
+use crate::model::typed_node_field_schemas::{TypedNodeSchema, check_marked_text};
 use crate::query::{self, NearDuplicateQuery};
 use crate::store::{
     Batch, CommitReport, LANG, NodeData, NodeRecord, NodeRowId, OptionalColumnValue,
@@ -459,7 +459,7 @@ fn unsettled(error: MemoryError) -> Error {
 
 /// Refuses a text that a typed memory may not have; other nodes may have any.
 fn check_node_text(node: &NodeRecord, name: &str, text: &str) -> Result<(), Error> {
-    match KindSpec::of(node.node_type) {
+    match TypedNodeSchema::of(node.node_type) {
         None => Ok(()),
         Some(kind) => check_marked_text(text, kind.content_chars_max)
             .map_err(|why| Error::BadArgument(format!("`{name}` {why} into a memory"))),

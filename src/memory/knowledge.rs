@@ -6,7 +6,7 @@
 mod apply_changeset;
 mod arguments;
 mod changeable_nodes;
-mod changeset_application_state;
+mod changeset_base_and_names;
 mod changeset_line_format;
 mod changeset_operations;
 mod conflict_update_after_write;

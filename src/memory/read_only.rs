@@ -72,9 +72,9 @@ pub(crate) enum ServerFactKey<'a> {
     SessionLogContents(&'a str),
 }
 
-/// The names that the process can list: of clients, or of sessions with a log.
+/// The names that complete the URI of a resource: of clients, or of sessions with a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ClientsOrSessionLogs {
+pub(crate) enum NamesForUriCompletion {
     /// Clients, by their hashes.
     Clients,
     /// Sessions that have a log file.
@@ -91,7 +91,7 @@ pub(crate) trait ServerStatus: Send + Sync {
     fn fact(&self, fact: ServerFactKey<'_>) -> Result<Option<Value>, String>;
 
     /// Returns all names of a kind, in their order.
-    fn names(&self, of: ClientsOrSessionLogs) -> Vec<String>;
+    fn names(&self, of: NamesForUriCompletion) -> Vec<String>;
 
     /// Returns whether the process only looks at a memory that others may serve.
     fn is_observer(&self) -> bool {
@@ -122,7 +122,7 @@ impl ServerStatus for NoServerStatus {
         })
     }
 
-    fn names(&self, _: ClientsOrSessionLogs) -> Vec<String> {
+    fn names(&self, _: NamesForUriCompletion) -> Vec<String> {
         Vec::new()
     }
 }

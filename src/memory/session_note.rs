@@ -17,8 +17,8 @@ use crate::ingest::conversation::{Conversation, DigestFormatter, TranscriptRedac
 use crate::ingest::redact::Redactor;
 use crate::model::clock::UnixMillis;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::kind_specs::knowledge::LOG_ROOT;
 use crate::model::tree::{ContentFormat, NodeType};
+use crate::model::typed_node_field_schemas::knowledge::LOG_ROOT;
 use crate::settings::root_settings::{LiveRootSettings, OperatorOptions, RootSettings};
 use crate::store::{Batch, NodeData, NodeRecord, OptionalColumnValues, StoreError, Writer};
 use crate::text::tokens;

@@ -46,8 +46,8 @@ use super::edits::forget_all;
 use crate::model::clock::UnixMillis;
 use crate::model::fields::CanonicalFields;
 use crate::model::identity::NodeId;
-use crate::model::kind_specs::{KindSpec, MEMORIES_ROOT};
 use crate::model::tree::{ContentFormat, NodeType};
+use crate::model::typed_node_field_schemas::{MEMORIES_ROOT, TypedNodeSchema};
 use crate::query::AccessKind;
 use crate::store::reader::unreadable;
 use crate::store::{
@@ -339,7 +339,7 @@ fn insert(
         attributes: OptionalColumnValues::default()
             .with(FIELDS, Some(OptionalColumnValue::Text(fields.to_string()))),
     };
-    let bucket = KindSpec::of(new.memory_type).map_or(&[MEMORIES_ROOT][..], |it| it.bucket);
+    let bucket = TypedNodeSchema::of(new.memory_type).map_or(&[MEMORIES_ROOT][..], |it| it.bucket);
     let month = made.month();
     let bucket: Vec<&str> = bucket.iter().copied().chain([month.as_str()]).collect();
     let (key, id) = batch.insert_typed_node(&data, &bucket)?;

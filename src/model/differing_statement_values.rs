@@ -134,13 +134,13 @@ impl StatementFeatures {
 
 /// Statements by their words, to find those that one of them may contradict.
 #[derive(Debug, Default)]
-pub(crate) struct StatementIndex {
+pub(crate) struct StatementWordIndex {
     all: Vec<StatementFeatures>,
     /// The numbers of the statements that have a word.
     by_word: HashMap<String, Vec<usize>>,
 }
 
-impl StatementIndex {
+impl StatementWordIndex {
     /// Adds a statement, whose number is that of the statements before it.
     pub(crate) fn push(&mut self, statement: StatementFeatures) {
         for word in &statement.words {

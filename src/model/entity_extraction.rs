@@ -10,7 +10,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use super::identity::ContentHash;
-use super::kind_specs::knowledge::ENTITY_KINDS;
+use super::typed_node_field_schemas::knowledge::ENTITY_KINDS;
 
 /// Entities that one text yields, at most.
 pub(crate) const PICKED_MAX: usize = 32;

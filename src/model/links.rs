@@ -2,6 +2,6 @@
 
 pub(crate) mod front_matter_names;
 pub(crate) mod name;
+mod nearest_target_index;
 pub(crate) mod reference;
 pub(crate) mod resolve;
-mod target_candidates;

@@ -25,16 +25,16 @@ use crate::text;
 use crate::text::terminal_safe_json::json_text;
 
 /// The sink of a document.
-type JsonOutputWriter<'a> = &'a mut dyn Write;
+type JsonDestination<'a> = &'a mut dyn Write;
 
 /// A JSON list, written value by value.
 struct JsonList<'a> {
-    out: JsonOutputWriter<'a>,
+    out: JsonDestination<'a>,
     is_empty: bool,
 }
 
 impl<'a> JsonList<'a> {
-    fn new(out: JsonOutputWriter<'a>) -> JsonList<'a> {
+    fn new(out: JsonDestination<'a>) -> JsonList<'a> {
         JsonList { out, is_empty: true }
     }
 
@@ -98,7 +98,7 @@ pub(crate) fn write_overview(
     path: &str,
     (lines, space): (HeatThresholds, &Value),
     now: UnixMillis,
-    out: JsonOutputWriter<'_>,
+    out: JsonDestination<'_>,
 ) -> Result<(), Error> {
     let stats = reader.stats(lines, now)?;
     let snapshots =
@@ -168,7 +168,7 @@ struct FileListEntry<'a> {
 }
 
 /// Writes the source files, by root.
-pub(crate) fn write_file_list(reader: &Reader, out: JsonOutputWriter<'_>) -> Result<(), Error> {
+pub(crate) fn write_file_list(reader: &Reader, out: JsonDestination<'_>) -> Result<(), Error> {
     let mut root: Option<String> = None;
     out.write_str("{\"roots\":[")?;
     reader.each_file(|file| {

@@ -9,7 +9,7 @@ use super::budgeted_page::{self, PageEntry};
 use super::net_changes::{self, NetChange, OmittedChanges};
 use super::{Answer, Error, QueryOptions, budget_enforcement, find_by_id, quote_input};
 use crate::model::clock::UnixMillis;
-use crate::model::kind_specs::is_uuid;
+use crate::model::typed_node_field_schemas::is_uuid;
 use crate::query::render::stats::format_age;
 use crate::query::render::{to_label, to_one_line, to_quote};
 use crate::store::reader::{Reader, SnapshotRange};

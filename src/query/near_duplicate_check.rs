@@ -3,20 +3,20 @@
 //! Every write asks, and the answer is not worth the time of a search. So the index is asked for
 //! few words, the longest first, since these are mostly the rarest, and for few nodes of each; it
 //! is asked no more once too many words are new. Words known to be common are rarely asked for
-//! again ([`KnownCommonWords`]). A write asks before it adds its own nodes, on its own connection,
+//! again ([`CommonWordCache`]). A write asks before it adds its own nodes, on its own connection,
 //! whose pages are in memory.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-pub(crate) use known_common_words::KnownCommonWords;
+pub(crate) use common_word_cache::CommonWordCache;
 
 use super::function_words::is_function_word;
 use super::query_parser::{QuestionTermRole, parse_query};
 use crate::store::{NearDuplicateCandidate, NodeRowId};
 use crate::text::spaceless_script_bigrams::{self, ScriptSpacing};
 
-mod known_common_words;
+mod common_word_cache;
 
 /// Distinct words of a text, at least; fewer are alike by chance.
 const WORDS_MIN: usize = 4;
@@ -86,7 +86,7 @@ impl NearDuplicateQuery {
     pub(crate) fn near_duplicates<I: TextIndex>(
         &self,
         index: &I,
-        known: &KnownCommonWords,
+        known: &CommonWordCache,
     ) -> Result<Vec<NearDuplicate>, I::Error> {
         let mut near = Vec::new();
         for key in self.candidates(index, known)? {
@@ -108,7 +108,7 @@ impl NearDuplicateQuery {
     fn candidates<I: TextIndex>(
         &self,
         index: &I,
-        known: &KnownCommonWords,
+        known: &CommonWordCache,
     ) -> Result<Vec<NodeRowId>, I::Error> {
         let mut n_words: HashMap<NodeRowId, usize> = HashMap::new();
         let (mut n_new, mut n_telling, mut common) = (0, 0, Vec::new());

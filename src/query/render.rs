@@ -7,7 +7,7 @@
 //! IO.
 
 pub(crate) mod entry;
-pub(crate) mod file_tree;
+pub(crate) mod source_files_by_folder;
 pub(crate) mod stats;
 pub(crate) mod write_confirmation;
 

@@ -11,8 +11,8 @@ use super::{
     AccessKind, Answer, Error, OutputFormat, QueryOptions, block_facts, budget_enforcement,
     excerpt, facts, facts_with_language, hundredths,
 };
-use crate::model::kind_specs::{KindSpec, value_type_of};
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::{TypedNodeSchema, value_type_of};
 use crate::model::vector::QueryVector;
 use crate::query::render::entry::TextEntry;
 use crate::query::render::{self, FileNameVisibility, NodeLineFields};
@@ -118,7 +118,7 @@ pub(super) fn search(
 /// Refuses conditions that exclude each other, since an empty answer would not say why.
 fn check_filter(filter: &NodeFilter<'_>) -> Result<(), Error> {
     let why = match (filter.node_type, filter.of_memories().first(), filter.status) {
-        (Some(of), Some(name), _) if KindSpec::of(of).is_none() => {
+        (Some(of), Some(name), _) if TypedNodeSchema::of(of).is_none() => {
             format!("`{name}` is of memories, and a {of} is none; leave out `type` or `{name}`")
         }
         (Some(of), _, Some(_)) if of != NodeType::Task => {

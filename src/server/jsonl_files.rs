@@ -6,15 +6,15 @@
 //!
 //! | files | contents |
 //! |---|---|
-//! | `sessions/NAME-HASH.jsonl` | [`ClientHistoryFiles`]: a client each, a line a session |
+//! | `sessions/NAME-HASH.jsonl` | [`ClientConnectionLedgers`]: a client each, a line a session |
 //! | `logs/ID.log` | the activity of one session, if enabled: [`SessionLogs`] |
 //! | `rescan.jsonl` | the results of scans, if enabled: a [`JsonlSink`] |
 
-mod client_history_files;
+mod client_connection_ledgers;
 pub(crate) mod confined_folder;
 mod session_call_logs;
 mod sink;
 
-pub(crate) use client_history_files::ClientHistoryFiles;
+pub(crate) use client_connection_ledgers::ClientConnectionLedgers;
 pub(crate) use session_call_logs::{SessionLogRecord, SessionLogs};
 pub(crate) use sink::JsonlSink;

@@ -7,11 +7,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::background::rescan::SharedRescanStatus;
-use crate::memory::{ClientsOrSessionLogs, ServerFactKey, ServerStatus};
+use crate::memory::{NamesForUriCompletion, ServerFactKey, ServerStatus};
 use crate::model::clock::Clock;
-use crate::server::client_sessions::{LiveSession, LiveSessionRegistry};
-use crate::server::jsonl_files::{ClientHistoryFiles, SessionLogs};
-use crate::server::log_buffer::LogBuffer;
+use crate::server::client_presence_and_history::{LiveSession, LiveSessionRegistry};
+use crate::server::jsonl_files::{ClientConnectionLedgers, SessionLogs};
+use crate::server::recent_log_records::RecentLogRecords;
 
 /// Read handles on the state of this process.
 pub(crate) struct ServerFactSource {
@@ -19,11 +19,11 @@ pub(crate) struct ServerFactSource {
     /// The latest scan of the source folder.
     pub(crate) rescan: SharedRescanStatus,
     /// The latest records of the log.
-    pub(crate) log_buffer: LogBuffer,
+    pub(crate) recent_log: RecentLogRecords,
     /// The connected clients.
     pub(crate) registry: LiveSessionRegistry,
     /// The recorded sessions.
-    pub(crate) history: ClientHistoryFiles,
+    pub(crate) history: ClientConnectionLedgers,
     /// The session logs, if enabled.
     pub(crate) logs: SessionLogs,
     /// The space, if the memory is shared.
@@ -56,7 +56,7 @@ impl ServerStatus for ServerFactSource {
         Ok(match fact {
             ServerFactKey::Space => Some(self.space.as_ref().map_or(Value::Null, |it| it())),
             ServerFactKey::Rescan => Some(self.rescan.get().to_json()),
-            ServerFactKey::Logs => Some(json(&self.log_buffer.read())),
+            ServerFactKey::Logs => Some(json(&self.recent_log.read())),
             ServerFactKey::Sessions => Some(json(&self.present().map_err(unread)?)),
             ServerFactKey::Clients => Some(json(&self.history.clients().map_err(unread)?)),
             ServerFactKey::Client(hash) => {
@@ -73,13 +73,13 @@ impl ServerStatus for ServerFactSource {
         self.registry.is_observer()
     }
 
-    fn names(&self, of: ClientsOrSessionLogs) -> Vec<String> {
+    fn names(&self, of: NamesForUriCompletion) -> Vec<String> {
         // Unreadable files complete nothing.
         match of {
-            ClientsOrSessionLogs::Clients => {
+            NamesForUriCompletion::Clients => {
                 self.history.clients().unwrap_or_default().into_iter().map(|it| it.hash).collect()
             }
-            ClientsOrSessionLogs::SessionLogs => {
+            NamesForUriCompletion::SessionLogs => {
                 self.logs.index().unwrap_or_default().into_iter().map(|it| it.session_id).collect()
             }
         }

@@ -21,7 +21,7 @@ use super::single_client_worker_pool::SingleClientWorkerPool;
 use super::{BackgroundTask, StopReason, StopSignal, ThreadGroup, join, spawn, work};
 use crate::mcp::rpc::{FrameReader, FrameResult};
 use crate::mcp::{
-    Connection, Handler, Outbox, OutgoingJsonRpcLine, QueuedRequest, Server, TransportAction,
+    Connection, Handler, Outbox, OutgoingRpcMessageLine, QueuedRequest, Server, TransportAction,
 };
 use crate::model::clock::Clock;
 
@@ -97,7 +97,7 @@ struct StdioConnection<'a, S: Handler> {
     connection: Connection,
     outbox: Outbox,
     pool: SingleClientWorkerPool<Box<QueuedRequest>>,
-    lines: Sender<OutgoingJsonRpcLine>,
+    lines: Sender<OutgoingRpcMessageLine>,
     wakes: Receiver<()>,
     interrupts: &'a Receiver<()>,
     writer: ThreadGroup,
@@ -166,7 +166,7 @@ impl<S: Handler> StdioConnection<'_, S> {
         }
     }
 
-    fn say_all(&self, lines: Vec<OutgoingJsonRpcLine>) -> Option<StopReason> {
+    fn say_all(&self, lines: Vec<OutgoingRpcMessageLine>) -> Option<StopReason> {
         lines.into_iter().find_map(|line| self.hand(TransportAction::Reply(line)))
     }
 
@@ -233,7 +233,7 @@ fn read_frames(input: impl Read, frames: &Sender<FrameResult>) {
 
 /// Writes each line as it comes. A failed write ends the thread, which ends the server: the client
 /// is gone.
-fn write_lines(lines: &Receiver<OutgoingJsonRpcLine>, mut output: impl Write) {
+fn write_lines(lines: &Receiver<OutgoingRpcMessageLine>, mut output: impl Write) {
     for mut line in lines {
         line.text.push('\n');
         if let Err(error) = output.write_all(line.text.as_bytes()).and_then(|()| output.flush()) {

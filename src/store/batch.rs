@@ -6,11 +6,12 @@
 //! Terms of nodes inserted below a parent without children are added as they are inserted.
 
 mod agent_edits;
+mod columns_derived_from_place;
 mod custom_views;
 mod entity_name_lookup_cache;
 mod facets;
-mod files_as_entities;
-mod forgotten_imports;
+mod file_entity_name_lookup;
+mod forgotten_note_reimport_block;
 mod fts;
 mod heat_edits;
 mod history_reads_and_drops;
@@ -18,7 +19,6 @@ mod knowledge_lookup;
 mod manual_edges;
 mod node_inserts;
 mod nodes;
-mod placement_columns;
 mod request_receipts;
 mod source_files;
 mod tombstones;
@@ -28,8 +28,8 @@ use std::collections::{BTreeSet, HashMap};
 
 pub(in crate::store) use entity_name_lookup_cache::EntityNamesAtHead;
 use entity_name_lookup_cache::KnownEntityNames;
-pub(crate) use facets::{FacetEntries, facet_entries};
-pub(crate) use files_as_entities::FileNames;
+pub(crate) use facets::{NodeFacetSet, node_facet_set};
+pub(crate) use file_entity_name_lookup::FileNames;
 use fts::IndexingTime;
 #[cfg(feature = "shared")]
 pub(in crate::store) use fts::merge_few;

@@ -9,7 +9,7 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Transaction};
 
 use super::{
-    ErrorContext, IfMissing, StoreError, busy_handler, check_path, missing_wal_at_opening, schema,
+    ErrorContext, IfMissing, StoreError, busy_handler, check_path, schema, unsafe_wal_open_refusal,
 };
 
 /// Page cache of the writing connection in KiB: while many nodes are inserted, and otherwise.
@@ -72,7 +72,7 @@ fn open_to_write(
 ) -> Result<Connection, StoreError> {
     schema::check_sqlite()?;
     check_path(path, if_missing)?;
-    missing_wal_at_opening::check(path)?;
+    unsafe_wal_open_refusal::check(path)?;
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     if if_missing == IfMissing::Create {
         create_private(path);
@@ -197,7 +197,7 @@ pub(crate) fn begin_read<'c>(
 fn open_read_only(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
     schema::check_sqlite()?;
     check_path(path, IfMissing::Refuse)?;
-    missing_wal_at_opening::check(path)?;
+    unsafe_wal_open_refusal::check(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags).doing("open the database to read")?;
     busy_handler::set_busy_timeout(&mut conn, wait)?;

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use super::committed_wal_pages::{FRAME_HEAD_BYTES, HEAD_BYTES};
+use super::committed_wal_page_numbers::{FRAME_HEAD_BYTES, HEAD_BYTES};
 
 /// Bytes of a page; remindb makes no others.
 const PAGE_BYTES: usize = 4096;

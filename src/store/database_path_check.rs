@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{IfMissing, StoreError, file_identity_check, missing_wal_at_opening};
+use super::{IfMissing, StoreError, file_identity_check, unsafe_wal_open_refusal};
 
 /// The suffixes of a database's other files: its log, the log's index and a rollback journal.
 pub(crate) const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -27,11 +27,11 @@ pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), Store
             file_identity_check::check_links(path, &it)
         }
         (Err(_), IfMissing::Refuse) => {
-            missing_wal_at_opening::check_missing(path)?;
+            unsafe_wal_open_refusal::check_missing(path)?;
             Err(StoreError::Missing { path: path.to_owned() })
         }
         (Err(_), IfMissing::Create) => {
-            missing_wal_at_opening::check_missing(path)?;
+            unsafe_wal_open_refusal::check_missing(path)?;
             let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
             match folder {
                 Some(folder) if !folder.is_dir() => {
@@ -48,7 +48,7 @@ pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), Store
 fn check_companions(path: &Path) -> Result<(), StoreError> {
     let full = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     for suffix in COMPANIONS {
-        let name = missing_wal_at_opening::with_suffix(&full, suffix);
+        let name = unsafe_wal_open_refusal::with_suffix(&full, suffix);
         if name.is_symlink() {
             return Err(StoreError::LinkedLog { name });
         }

@@ -9,8 +9,8 @@
 //! locks; only the log has none, and is kept open, since each write reads its beginning.
 
 mod hard_links;
-mod kept_logs;
-mod unlinked_log;
+mod kept_wal_copy_listing;
+mod unlinked_wal_rescue;
 mod wal_head_reader;
 
 use std::fs::{self, File, Metadata};
@@ -22,14 +22,14 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 pub(super) use hard_links::check_links;
 use hard_links::{check_names, n_names};
-pub(crate) use kept_logs::{kept_logs, named_kept_logs};
-use unlinked_log::is_empty_file;
+pub(crate) use kept_wal_copy_listing::{kept_logs, named_kept_logs};
+use unlinked_wal_rescue::is_empty_file;
 use wal_head_reader::{LOG_HEAD, WalHeadReader};
 
-use super::committed_wal_pages::CommittedWalPageNumbers;
+use super::committed_wal_page_numbers::CommittedWalPageNumbers;
 use super::descriptor_shortage::{is_shortage, shortage};
-use super::missing_wal_at_opening::with_suffix;
 use super::schema_check_cache::SchemaCheckCache;
+use super::unsafe_wal_open_refusal::with_suffix;
 use super::{ErrorContext, StoreError, write_lock_and_holder};
 use crate::ingest::scan::{FileIdentity, OwnOpenDatabaseFiles};
 
@@ -47,7 +47,7 @@ pub(crate) struct OpenedFiles {
     full: PathBuf,
     /// The names of the log and of its index.
     beside: [PathBuf; 2],
-    opened: DatabaseInodes,
+    opened: DatabaseWalShmInodes,
     open_log: Option<WalHeadReader>,
     /// Keeps whoever reads a folder from dropping SQLite's locks.
     _locked: OwnOpenDatabaseFiles,
@@ -56,15 +56,15 @@ pub(crate) struct OpenedFiles {
     /// The log as it was after a write of this process that was not its first.
     log: Mutex<Option<WalExtent>>,
     /// The database as it was when this process last saw that it is whole.
-    database: Mutex<Option<DatabaseFileExtent>>,
+    database: Mutex<Option<LastWholeDatabaseSize>>,
     schema: SchemaCheckCache,
 }
 
-/// A size of the database file.
+/// The size of the database file when this process last found it whole.
 ///
 /// It only grows, unless another process rewrites the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct DatabaseFileExtent {
+struct LastWholeDatabaseSize {
     n_bytes: u64,
     /// The log's salts, if it had a commit.
     salts: Option<[u8; 8]>,
@@ -100,7 +100,7 @@ enum WalTruncationCheckResult {
 /// Inodes behind the names of the database, its log and the log's index.
 ///
 /// `None` where there is no file.
-type DatabaseInodes = [Option<FileIdentity>; 3];
+type DatabaseWalShmInodes = [Option<FileIdentity>; 3];
 
 /// A change of the names while the files were open; the number is that of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +121,10 @@ fn salts(head: &[u8; LOG_HEAD]) -> [u8; 8] {
 }
 
 impl FileReplacedOrUnlinked {
-    fn between(opened: DatabaseInodes, now: DatabaseInodes) -> Option<FileReplacedOrUnlinked> {
+    fn between(
+        opened: DatabaseWalShmInodes,
+        now: DatabaseWalShmInodes,
+    ) -> Option<FileReplacedOrUnlinked> {
         if opened == now {
             return None;
         }
@@ -349,7 +352,7 @@ impl OpenedFiles {
             None => true,
         };
         if is_whole {
-            *known = Some(DatabaseFileExtent { n_bytes, salts: logged.map(|it| it.salts) });
+            *known = Some(LastWholeDatabaseSize { n_bytes, salts: logged.map(|it| it.salts) });
         }
         !is_whole
     }
@@ -409,7 +412,7 @@ impl OpenedFiles {
 
     /// Returns the inodes at the names. An empty file in place of the log counts as none: nothing
     /// was written to it, and who has the same index cannot write to it.
-    fn inodes_of(&self, found: &[Option<Metadata>; 3]) -> DatabaseInodes {
+    fn inodes_of(&self, found: &[Option<Metadata>; 3]) -> DatabaseWalShmInodes {
         let mut inodes = inodes(found);
         if found[1].as_ref().is_some_and(is_empty_file) && inodes[1] != self.opened[1] {
             inodes[1] = None;
@@ -434,7 +437,7 @@ impl OpenedFiles {
     }
 }
 
-fn inodes(files: &[Option<Metadata>; 3]) -> DatabaseInodes {
+fn inodes(files: &[Option<Metadata>; 3]) -> DatabaseWalShmInodes {
     files.each_ref().map(|it| it.as_ref().map(FileIdentity::of))
 }
 

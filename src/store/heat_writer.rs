@@ -16,8 +16,8 @@ use rusqlite::{Row, ToSql, Transaction, params};
 
 pub(crate) use cold_notifications::{ColdNode, ColdNodesOffer};
 
-use super::auxiliary_connection::AuxiliaryConnection;
 use super::file_identity_check::OpenedFiles;
+use super::relaxed_durability_connection::RelaxedDurabilityConnection;
 use super::{
     ErrorContext, NodeRowId, PreparedStatements, StoreError, WriteAheadLog, Writer, absolute_path,
     heat_rows, one,
@@ -57,16 +57,16 @@ struct HeatConnection {
     path: PathBuf,
     log: Arc<WriteAheadLog>,
     file_identity: Arc<OpenedFiles>,
-    opened: Option<AuxiliaryConnection>,
+    opened: Option<RelaxedDurabilityConnection>,
 }
 
 impl HeatConnection {
-    fn get(&mut self) -> Result<&AuxiliaryConnection, StoreError> {
+    fn get(&mut self) -> Result<&RelaxedDurabilityConnection, StoreError> {
         let conn = match self.opened.take() {
             Some(conn) => conn,
             None => {
                 let (path, files) = (&self.path, &self.file_identity);
-                let mut conn = AuxiliaryConnection::open(path, files, BUSY_WAIT)?;
+                let mut conn = RelaxedDurabilityConnection::open(path, files, BUSY_WAIT)?;
                 self.log.attach(&mut conn)?;
                 conn
             }
@@ -199,7 +199,7 @@ fn unless_busy(done: Result<(), StoreError>) -> Result<bool, StoreError> {
 }
 
 fn advance(
-    conn: &AuxiliaryConnection,
+    conn: &RelaxedDurabilityConnection,
     elapsed: PendingAttendedTime,
     now: UnixMillis,
 ) -> Result<(), StoreError> {
@@ -214,13 +214,13 @@ fn advance(
 }
 
 /// Computes `full_at` of all nodes whose row lacks it.
-fn work_out_all(conn: &AuxiliaryConnection) -> Result<(), StoreError> {
+fn work_out_all(conn: &RelaxedDurabilityConnection) -> Result<(), StoreError> {
     while work_out(conn)? == UNKNOWN_MAX {}
     Ok(())
 }
 
 /// Computes `full_at` of up to [`UNKNOWN_MAX`] nodes, and returns their number.
-fn work_out(conn: &AuxiliaryConnection) -> Result<usize, StoreError> {
+fn work_out(conn: &RelaxedDurabilityConnection) -> Result<usize, StoreError> {
     const UNKNOWN: &str = "
         SELECT node, temperature, at
           FROM heat
@@ -247,7 +247,7 @@ fn note_full_at(tx: &Transaction<'_>, node: NodeRowId, heat: StoredHeat) -> Resu
     tx.run(NOTE, params![node.0, heat.full_at()], "work out a temperature").map(drop)
 }
 
-fn write(conn: &AuxiliaryConnection, warmth: &[HeatIncrement]) -> Result<(), StoreError> {
+fn write(conn: &RelaxedDurabilityConnection, warmth: &[HeatIncrement]) -> Result<(), StoreError> {
     const WARM: &str = "
         UPDATE heat
            SET temperature = ?2, at = ?3,

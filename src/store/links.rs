@@ -6,7 +6,7 @@
 //! changed. New rows have ascending keys: the first key identifies them all and takes no memory.
 
 pub(crate) mod consistency_check;
-mod entity_names_of_files;
+mod file_entity_path_sql;
 mod newly_added_target_names;
 mod rebuild;
 mod resolution;
@@ -15,7 +15,7 @@ mod target_lookup;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) use entity_names_of_files::{entity_path, name_in_file, part_of_file, root_label};
+pub(super) use file_entity_path_sql::{entity_path, name_in_file, part_of_file, root_label};
 use newly_added_target_names::{KeyWatermarks, WantedNewNameFilter, name_of_path};
 pub(crate) use rebuild::{read_again, read_all};
 pub(crate) use resolution::resolve_rows;

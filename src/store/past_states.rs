@@ -2,10 +2,10 @@
 //!
 //! The state before a snapshot is the state after it with the snapshot's changes undone, last one
 //! first. It starts from the present rows and needs only `diff` of the history. Once every snapshot
-//! younger than N is undone, [`PastState::fingerprint`] is the `cursor_hash` of N.
+//! younger than N is undone, [`DatabaseStateAtSnapshot::fingerprint`] is the `cursor_hash` of N.
 
 pub(crate) mod legacy_history_completion;
-pub(crate) mod unrestorable_states;
+pub(crate) mod unrestorable_snapshots;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
@@ -32,7 +32,7 @@ type SiblingStates = BTreeMap<SiblingPosition, NodeState<'static>>;
 type PlacedNodeState = (ParentRef, i64, NodeState<'static>);
 
 /// The state of the memory at some snapshot, without texts.
-pub(super) struct PastState {
+pub(super) struct DatabaseStateAtSnapshot {
     families: BTreeMap<ParentRef, SiblingStates>,
     /// Family and position of each node, by id.
     places: HashMap<String, (ParentRef, i64)>,
@@ -48,9 +48,9 @@ struct UndoStep {
     old: Option<PlacedNodeState>,
 }
 
-impl PastState {
+impl DatabaseStateAtSnapshot {
     /// Returns the present state.
-    pub(super) fn present(conn: &Connection) -> Result<PastState, StoreError> {
+    pub(super) fn present(conn: &Connection) -> Result<DatabaseStateAtSnapshot, StoreError> {
         static STATES: SqlTemplate = SqlTemplate::new(
             "
             SELECT node.id, node.position,
@@ -61,7 +61,7 @@ impl PastState {
               LEFT JOIN file ON file.id = node.file
              ORDER BY node.parent, node.position",
         );
-        let mut past = PastState::nothing();
+        let mut past = DatabaseStateAtSnapshot::nothing();
         let doing = "read the state";
         let read = |row: &Row<'_>| Ok((read_placed(row)?, row.get("present_key")?));
         conn.each(STATES.text(), [], read, doing, |(placed, key)| {
@@ -72,8 +72,8 @@ impl PastState {
     }
 
     /// Returns the state without nodes.
-    fn nothing() -> PastState {
-        PastState {
+    fn nothing() -> DatabaseStateAtSnapshot {
+        DatabaseStateAtSnapshot {
             families: BTreeMap::new(),
             places: HashMap::new(),
             keys: HashMap::new(),
@@ -196,7 +196,7 @@ fn read_placed(row: &Row<'_>) -> rusqlite::Result<PlacedNodeState> {
 pub(crate) fn fingerprints(conn: &Connection) -> Result<Vec<(i64, u64)>, StoreError> {
     const SNAPSHOTS: &str = "SELECT id FROM snapshot ORDER BY id DESC";
     let ids: Vec<i64> = conn.rows(SNAPSHOTS, [], |row| row.get(0), "list the snapshots")?;
-    let mut past = PastState::present(conn)?;
+    let mut past = DatabaseStateAtSnapshot::present(conn)?;
     let mut found = Vec::new();
     for id in ids {
         found.push((id, past.fingerprint()));

@@ -10,24 +10,24 @@ mod archive_candidates;
 mod briefing_candidates;
 mod browse;
 mod browse_sum_cache;
+mod change_detection_counters;
 mod custom_views;
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
 pub(crate) mod database_builder_testing;
 mod deadline;
 mod edges;
+mod exclusion_reasons_and_replacements;
 mod files_by_path;
 mod filter;
 mod fts_hits;
 mod history;
 mod knowledge;
-mod memory_change_counters;
 mod omitted_subtree_size;
 mod population_state;
 mod stats;
 mod stats_cache;
 mod streamed_listings;
-mod superseded_and_deleted_nodes;
 mod texts_with_breadcrumbs;
 mod typed_nodes;
 mod vectors;
@@ -46,6 +46,7 @@ pub(crate) use browse::{
 };
 pub(crate) use custom_views::CustomViewRow;
 pub(crate) use edges::EdgeDirection;
+pub(crate) use exclusion_reasons_and_replacements::LEFT_OUT_REASONS;
 pub(super) use files_by_path::NODE_OF_FILE;
 use filter::changed_at;
 pub(super) use filter::unless_archived;
@@ -59,7 +60,6 @@ pub(crate) use knowledge::{KnowledgeChange, KnowledgeRow, TypedEdge};
 pub(crate) use omitted_subtree_size::{SiblingRangeAfterPage, SubtreeSize};
 pub(crate) use stats::{FileSummary, Stats};
 pub(crate) use streamed_listings::TreeRow;
-pub(crate) use superseded_and_deleted_nodes::LEFT_OUT_REASONS;
 pub(crate) use texts_with_breadcrumbs::TextWithBreadcrumb;
 pub(crate) use typed_nodes::{
     AccessStats, FieldFilter, FilterValue, TypedNode, read_access, unreadable,
@@ -68,7 +68,7 @@ pub(crate) use vectors::TextWithoutVector;
 pub(crate) use {
     briefing_candidates::UsedNodeWithHeat, population_state::PopulationState, stats_cache::SumCache,
 };
-pub(crate) use {browse_sum_cache::FileSums, memory_change_counters::MemoryChangeCounters};
+pub(crate) use {browse_sum_cache::FileSums, change_detection_counters::ChangeDetectionCounters};
 
 use deadline::QueryDeadline;
 

@@ -8,7 +8,7 @@
 //! A [`Sequencer`] keeps the log; the shell hands it in.
 
 mod change_recorder;
-mod divergence_check;
+mod divergence_from_log;
 #[cfg(test)]
 pub(crate) mod in_process_sequencer;
 mod log_applier;
@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, Transaction};
 
-pub(crate) use divergence_check::check_standing;
+pub(crate) use divergence_from_log::check_standing;
 #[cfg(any(test, fuzzing))]
 pub(crate) use log_entry::rewrite_part;
 pub(crate) use log_entry::{LogHash, LogPart};
@@ -33,18 +33,18 @@ pub(crate) use replica_space_and_position::{
 };
 pub(crate) use sequencer::{LogTransaction, Sequencer, SpaceHead};
 
-use super::auxiliary_connection::AuxiliaryConnection;
 use super::checkpoint::WriteAheadLog;
 use super::commit_outcome::commit;
 use super::file_identity_check::OpenedFiles;
 use super::portable_root_names::{name_other_roots, name_root, root_name_at};
+use super::relaxed_durability_connection::RelaxedDurabilityConnection;
 use super::write_lock_and_holder::begin_write;
 use super::{
     ErrorContext, PreparedStatements, SharedError, StoreError, busy_handler, connection, schema,
     source_files,
 };
 use change_recorder::ChangeRecorder;
-use divergence_check::refuse_unpublished;
+use divergence_from_log::refuse_unpublished;
 use log_applier::LogApplier;
 use log_entry::EntryHasher;
 
@@ -59,7 +59,7 @@ pub(crate) struct WriterReplication {
     sequencer: Arc<dyn Sequencer>,
     namer: Box<PortableRootNameFn>,
     recorder: ChangeRecorder,
-    applier: Mutex<AuxiliaryConnection>,
+    applier: Mutex<RelaxedDurabilityConnection>,
     file_identity: Arc<OpenedFiles>,
 }
 
@@ -78,7 +78,8 @@ impl WriterReplication {
         // A write uses some of the statements of recording beside all of its own.
         conn.set_prepared_statement_cache_capacity(256);
         let recorder = ChangeRecorder::attach(conn)?;
-        let mut applier = AuxiliaryConnection::open(path, file_identity, busy_handler::LONG)?;
+        let mut applier =
+            RelaxedDurabilityConnection::open(path, file_identity, busy_handler::LONG)?;
         busy_handler::set_busy_timeout(&mut applier, busy_handler::LONG)?;
         applier.pragma_update(None, "foreign_keys", false).doing("turn foreign keys off")?;
         applier.set_prepared_statement_cache_capacity(128);
@@ -346,7 +347,7 @@ impl WriterReplication {
         Ok(place)
     }
 
-    fn lock(&self) -> MutexGuard<'_, AuxiliaryConnection> {
+    fn lock(&self) -> MutexGuard<'_, RelaxedDurabilityConnection> {
         // A poisoned lock is sound: its transaction was rolled back when it was dropped.
         self.applier.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rusqlite::params;
 
-use super::auxiliary_connection::AuxiliaryConnection;
 use super::file_identity_check::OpenedFiles;
+use super::relaxed_durability_connection::RelaxedDurabilityConnection;
 use super::{ErrorContext, PreparedStatements, StoreError, Writer};
 use crate::model::vector::NormalizedInt8Vector;
 use crate::store::reader::TextWithoutVector;
@@ -19,7 +19,7 @@ const BUSY_WAIT: Duration = Duration::from_millis(500);
 
 /// The connection that writes vectors.
 pub(crate) struct VectorWriter {
-    conn: Mutex<AuxiliaryConnection>,
+    conn: Mutex<RelaxedDurabilityConnection>,
     file_identity: Arc<OpenedFiles>,
 }
 
@@ -27,7 +27,7 @@ impl VectorWriter {
     /// Opens the connection beside the writer of everything else.
     pub(crate) fn open(path: &Path, writer: &Writer) -> Result<VectorWriter, StoreError> {
         let file_identity = Arc::clone(writer.file_identity());
-        let mut conn = AuxiliaryConnection::open(path, &file_identity, BUSY_WAIT)?;
+        let mut conn = RelaxedDurabilityConnection::open(path, &file_identity, BUSY_WAIT)?;
         writer.log().attach(&mut conn)?;
         Ok(VectorWriter { conn: Mutex::new(conn), file_identity })
     }
@@ -66,7 +66,7 @@ impl VectorWriter {
         tx.commit().doing(doing)
     }
 
-    fn lock(&self) -> MutexGuard<'_, AuxiliaryConnection> {
+    fn lock(&self) -> MutexGuard<'_, RelaxedDurabilityConnection> {
         // A poisoned lock is sound: its transaction was rolled back when it was dropped.
         self.conn.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::auxiliary_connection::AuxiliaryConnection;
 use super::file_identity_check::OpenedFiles;
+use super::relaxed_durability_connection::RelaxedDurabilityConnection;
 use super::{ErrorContext, StoreError};
 use crate::model::clock::UnixMillis;
 
@@ -36,32 +36,32 @@ const FRESH_MS: i64 = 2_000;
 /// Longest wait for a write in progress.
 const BUSY_WAIT: Duration = Duration::from_millis(20);
 
-/// The leases that may be claimed.
+/// The age that a lease must have to be claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ClaimableLeases {
-    /// An expired one.
-    Free,
-    /// One that was not taken or renewed within the last two seconds. A starting process cannot
-    /// know whether its holder died.
-    Idle,
+pub(crate) enum ClaimableLeaseAge {
+    /// It expired.
+    Expired,
+    /// It was not taken or renewed within the last two seconds. A starting process cannot know
+    /// whether its holder died.
+    NotRenewedLately,
 }
 
 /// Takes and renews leases for one holder, on a connection of its own.
-pub(crate) struct LeaseClient {
-    conn: Mutex<AuxiliaryConnection>,
+pub(crate) struct LeaseAcquirer {
+    conn: Mutex<RelaxedDurabilityConnection>,
     file_identity: Arc<OpenedFiles>,
     holder: String,
 }
 
-impl LeaseClient {
+impl LeaseAcquirer {
     /// Opens the connection; the memory must exist. No other process may use the name `holder`.
     pub(crate) fn open(
         path: &Path,
         file_identity: &Arc<OpenedFiles>,
         holder: &str,
-    ) -> Result<LeaseClient, StoreError> {
-        let conn = Mutex::new(AuxiliaryConnection::open(path, file_identity, BUSY_WAIT)?);
-        Ok(LeaseClient {
+    ) -> Result<LeaseAcquirer, StoreError> {
+        let conn = Mutex::new(RelaxedDurabilityConnection::open(path, file_identity, BUSY_WAIT)?);
+        Ok(LeaseAcquirer {
             conn,
             file_identity: Arc::clone(file_identity),
             holder: holder.to_owned(),
@@ -73,7 +73,7 @@ impl LeaseClient {
     pub(crate) fn take(
         &self,
         name: &str,
-        claim: ClaimableLeases,
+        claim: ClaimableLeaseAge,
         now: UnixMillis,
     ) -> Result<bool, StoreError> {
         match self.try_take(name, claim, now) {
@@ -92,7 +92,8 @@ impl LeaseClient {
             tx.commit().doing(doing)
         });
         match released {
-            // A starting process takes the lease by [`ClaimableLeases::Idle`] before it expires.
+            // A starting process takes the lease by [`ClaimableLeaseAge::NotRenewedLately`] before
+            // it expires.
             Err(error) if error.is_busy() => Ok(()),
             released => released,
         }
@@ -101,7 +102,7 @@ impl LeaseClient {
     fn try_take(
         &self,
         name: &str,
-        claim: ClaimableLeases,
+        claim: ClaimableLeaseAge,
         now: UnixMillis,
     ) -> Result<bool, StoreError> {
         const TAKE: &str = "
@@ -130,7 +131,7 @@ impl LeaseClient {
         &self,
         conn: &Connection,
         name: &str,
-        claim: ClaimableLeases,
+        claim: ClaimableLeaseAge,
         now: UnixMillis,
     ) -> Result<LeaseState, StoreError> {
         const LEASE: &str = "SELECT holder, expires_at FROM lease WHERE name = ?1";
@@ -143,12 +144,14 @@ impl LeaseClient {
             _ if !is_running => LeaseState::Open,
             (true, _) if left_ms < RENEW_MS => LeaseState::Open,
             (true, _) => LeaseState::Held,
-            (false, ClaimableLeases::Idle) if left_ms < LEASE_MS - FRESH_MS => LeaseState::Open,
+            (false, ClaimableLeaseAge::NotRenewedLately) if left_ms < LEASE_MS - FRESH_MS => {
+                LeaseState::Open
+            }
             (false, _) => LeaseState::Others,
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, AuxiliaryConnection> {
+    fn lock(&self) -> MutexGuard<'_, RelaxedDurabilityConnection> {
         // A poisoned lock is sound: its transaction was rolled back when it was dropped.
         self.conn.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -12,7 +12,7 @@ use std::path::Path;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::lock_list::{self, READ_LOCKS, WRITE_LOCK, WalLockByteRange};
-use super::missing_wal_at_opening::with_suffix;
+use super::unsafe_wal_open_refusal::with_suffix;
 use super::{ErrorContext, StoreError};
 
 /// A process that holds a lock.

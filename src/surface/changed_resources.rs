@@ -12,7 +12,7 @@ use crate::memory::typed::{CollectionName, CustomView};
 use crate::memory::{Error, ReadOnlyMemory};
 use crate::model::clock::UnixMillis;
 use crate::store::StoreError;
-use crate::store::reader::{MemoryChangeCounters, Reader};
+use crate::store::reader::{ChangeDetectionCounters, Reader};
 
 const GRAPH_URI: &str = "remindb://graph";
 const SNAPSHOTS_URI: &str = "remindb://snapshots";
@@ -49,7 +49,7 @@ pub(crate) struct ChangeWatch(Mutex<Option<LastSeenState>>);
 /// The state of a memory at a look.
 #[derive(Clone, Debug)]
 struct LastSeenState {
-    counters: MemoryChangeCounters,
+    counters: ChangeDetectionCounters,
     /// Of each of [`CollectionName::ALL`].
     collections: [u64; CollectionName::ALL.len()],
     /// Of each custom view that can be read, by its URI.
@@ -106,8 +106,8 @@ impl LastSeenState {
 /// Returns the resources of knowledge that show something else.
 fn changed_knowledge(
     reader: &Reader,
-    before: &MemoryChangeCounters,
-    now: &MemoryChangeCounters,
+    before: &ChangeDetectionCounters,
+    now: &ChangeDetectionCounters,
 ) -> Result<impl Iterator<Item = ChangedUri>, StoreError> {
     // A history that was cut back does not say what went.
     let is_cut_back = now.head < before.head;
@@ -173,8 +173,8 @@ impl ChangeWatch {
 /// Returns the resources that changed from `before` to `now`.
 fn changed(
     reader: &Reader,
-    before: &MemoryChangeCounters,
-    now: &MemoryChangeCounters,
+    before: &ChangeDetectionCounters,
+    now: &ChangeDetectionCounters,
 ) -> Result<Vec<&'static str>, StoreError> {
     if before == now {
         return Ok(Vec::new());

@@ -15,7 +15,7 @@ use crate::memory::Memory;
 use crate::memory::knowledge::consolidate::{DECIDED, has_episodes, with_failure};
 use crate::memory::knowledge::{ApplyRequest, ConsolidateRequest, conflict_document};
 use crate::memory::typed::MemoryError;
-use crate::model::kind_specs::knowledge::CONFLICT_STATES;
+use crate::model::typed_node_field_schemas::knowledge::CONFLICT_STATES;
 
 /// The key of the question to a person.
 const WINNER: &str = "winner";
@@ -73,22 +73,22 @@ pub(super) fn consolidate(
         Some(Ok(report)) => report,
         Some(Err(why)) => with_failure(memory.worksheet(&request)?, CLIENT_MODEL, &why),
     };
-    if let Some(ConflictDecision { conflict, winner }) = decision {
+    if let Some(UserConflictDecision { conflict, winner }) = decision {
         answer["resolved"] = json!({"id": conflict, "winner": winner});
     }
     Ok(answer)
 }
 
 /// A conflict that a person decided.
-struct ConflictDecision {
+struct UserConflictDecision {
     conflict: String,
     winner: String,
 }
 
-impl ConflictDecision {
+impl UserConflictDecision {
     /// Returns the operation that ends the conflict.
     fn operation(&self) -> Value {
-        let ConflictDecision { conflict, winner } = self;
+        let UserConflictDecision { conflict, winner } = self;
         json!({"op": "resolve", "id": conflict, "winner": winner, "note": "said by the user"})
     }
 
@@ -111,7 +111,10 @@ impl ConflictDecision {
 }
 
 /// Asks a person which of two facts is right, if the client can and two contradict.
-fn ask_person(call: &CallContext, sheet: &Value) -> Result<Option<ConflictDecision>, HandlerError> {
+fn ask_person(
+    call: &CallContext,
+    sheet: &Value,
+) -> Result<Option<UserConflictDecision>, HandlerError> {
     let conflicts = sheet["conflicts"].as_array().into_iter().flatten();
     let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
     for conflict in conflicts {
@@ -134,7 +137,9 @@ fn ask_person(call: &CallContext, sheet: &Value) -> Result<Option<ConflictDecisi
         };
         let winner = text(&content[WINNER]);
         let is_fact = winner != UNKNOWN && ids.contains(&winner);
-        return Ok(is_fact.then(|| ConflictDecision { conflict: text(&conflict["id"]), winner }));
+        return Ok(
+            is_fact.then(|| UserConflictDecision { conflict: text(&conflict["id"]), winner })
+        );
     }
     Ok(None)
 }

@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 use crate::mcp::uri::{self, UriError, UriVars};
 use crate::mcp::{CompletionRef, CompletionRequest, Resource, ResourceFormat};
-use crate::memory::{ClientsOrSessionLogs, Error, ReadOnlyMemory, ServerFactKey};
+use crate::memory::{Error, NamesForUriCompletion, ReadOnlyMemory, ServerFactKey};
 use crate::query::dashboard::{self, TreeScope};
 use crate::store::StoreError;
 use crate::text;
@@ -306,8 +306,8 @@ fn values(
         (SNAPSHOT_DIFFS, "id") => {
             view.read(|reader| reader.snapshots_from(prefix, COMPLETIONS_MAX))
         }
-        (HISTORY_BY_HASH, "hash") => Ok(named(ClientsOrSessionLogs::Clients)),
-        (LOG_BY_ID, "id") => Ok(named(ClientsOrSessionLogs::SessionLogs)),
+        (HISTORY_BY_HASH, "hash") => Ok(named(NamesForUriCompletion::Clients)),
+        (LOG_BY_ID, "id") => Ok(named(NamesForUriCompletion::SessionLogs)),
         (memories::CUSTOM_BY_NAME, "name") => memories::names(view, prefix, COMPLETIONS_MAX),
         _ => Ok(Vec::new()),
     }

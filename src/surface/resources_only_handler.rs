@@ -11,8 +11,8 @@ use super::{HandlerWithChangeWatch, RecordSessions, read_row, resources};
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
     Args, CallContext, ClientNonRequestEvent, ClientRequestEvent, CompletionRequest, Handler,
-    HandlerError, PromptMessage, RestApiReply, RestApiRequest, RuntimeAddedResource, ServerInfo,
-    ToolReply,
+    HandlerError, PromptMessage, RestApiReply, RestApiRequest, ServerInfo,
+    TemplateInstanceResource, ToolReply,
 };
 use crate::memory::ReadOnlyMemory;
 use crate::settings::root_settings::RootSettings;
@@ -74,7 +74,7 @@ impl Handler for ResourcesOnlyHandler {
         match *get {}
     }
 
-    fn more_resources(&self) -> Vec<RuntimeAddedResource> {
+    fn more_resources(&self) -> Vec<TemplateInstanceResource> {
         resources::custom_views(&self.view)
     }
 

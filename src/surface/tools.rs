@@ -15,10 +15,10 @@ use std::fmt;
 use super::{ToolRunner, confirmation, prompts};
 use crate::mcp::{ArgSpec, Prompt, Tool, ToolEffect};
 use crate::model::clock::UnixMillis;
-use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::model::links::reference::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::model::tool_advice::CallableTools;
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::{IMPORTANCES, STATUSES};
 use crate::query::{self, OutputFormat};
 
 /// Told to a client's model where tools of notes are offered.

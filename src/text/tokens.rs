@@ -1,14 +1,14 @@
 //! Exact cl100k token counts, from a vocabulary that is compiled into the program.
 //!
 //! A text is split into words by the encoding's own pattern ([`pretokenize`]), and the bytes of
-//! each word are merged by the ranks of the [`vocabulary`]. Tests compare both with the encoding's
-//! reference, over random texts and over characters of all scripts.
+//! each word are merged by the ranks of the [`cl100k_vocabulary`]. Tests compare both with the
+//! encoding's reference, over random texts and over characters of all scripts.
 
-mod cache;
+mod cl100k_vocabulary;
 mod pretokenize;
-mod vocabulary;
+mod word_token_cache;
 
-use cache::WordTokenCache;
+use word_token_cache::WordTokenCache;
 
 /// Maximum bytes counted at once. Longer texts are counted piece by piece, which bounds the time
 /// for one word.
@@ -23,7 +23,7 @@ pub(crate) fn count(text: &str) -> u32 {
 }
 
 fn count_with(text: &str, counted: &mut WordTokenCache) -> u32 {
-    let mut merge = vocabulary::TokenCounter::default();
+    let mut merge = cl100k_vocabulary::TokenCounter::default();
     let mut total: usize = 0;
     let mut rest = text;
     while !rest.is_empty() {

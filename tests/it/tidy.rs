@@ -74,7 +74,7 @@ const PASSIVE: &[&str] = &[
     "store/reader/fts_hits.rs",
     "store/reader/knowledge.rs",
     "store/reader/history.rs",
-    "store/reader/memory_change_counters.rs",
+    "store/reader/change_detection_counters.rs",
     "store/reader/stats.rs",
     "store/reader/stats_cache.rs",
     "store/reader/streamed_listings.rs",

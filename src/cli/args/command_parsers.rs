@@ -8,8 +8,8 @@ use lexopt::prelude::*;
 
 use super::command::{
     BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, ExportDestination, GcArgs,
-    ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs, RememberArgs, RestoreArgs,
-    SalvageArgs, SearchArgs, ServeArgs,
+    ImportArgs, ImportSource, InspectMemoryArgs, MemoriesArgs, RedactArgs, RememberArgs,
+    RestoreArgs, SalvageArgs, SearchArgs, ServeArgs,
 };
 use super::value_parsers::{
     RawSharedSpaceFlags, parse_color, parse_interval, parse_number, parse_scope, parse_shell,
@@ -20,7 +20,7 @@ use crate::cli::safety_backup::BackupChoice;
 use crate::ingest::foreign::{FOREIGN_SOURCES, ImportableProgram};
 use crate::memory::dry_run::WriteOrDryRun;
 use crate::model::clock::UnixMillis;
-use crate::model::kind_specs::knowledge::EPISODE_KINDS;
+use crate::model::typed_node_field_schemas::knowledge::EPISODE_KINDS;
 
 pub(super) type ParsedCommand = Result<Command, UsageError>;
 
@@ -88,7 +88,7 @@ pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
 }
 
 pub(super) fn inspect(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
-    let mut args = InspectArgs { db, ..InspectArgs::default() };
+    let mut args = InspectMemoryArgs { db, ..InspectMemoryArgs::default() };
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),

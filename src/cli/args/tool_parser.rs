@@ -12,7 +12,7 @@ use super::command_parsers::{ParsedCommand, otherwise};
 use crate::surface::tool_named;
 
 /// A command that is a tool.
-pub(crate) struct ToolCommand {
+pub(crate) struct ToolCommandSpec {
     pub(crate) name: &'static str,
     pub(crate) tool: &'static str,
     /// The arguments that are values, in their order; none of them is a flag.
@@ -34,46 +34,46 @@ enum ExtraValues {
 const NODE: &str = "the id of a node, or the path of a file";
 
 /// Every command that is a tool.
-pub(crate) const TOOL_COMMANDS: &[ToolCommand] = &[
-    ToolCommand::new("tree", "MemoryTree", &["root"], (0, "")),
-    ToolCommand {
+pub(crate) const TOOL_COMMANDS: &[ToolCommandSpec] = &[
+    ToolCommandSpec::new("tree", "MemoryTree", &["root"], (0, "")),
+    ToolCommandSpec {
         rest: ExtraValues::Ids("MemoryFetchBatch"),
-        ..ToolCommand::new("fetch", "MemoryFetch", &["anchor"], (1, NODE))
+        ..ToolCommandSpec::new("fetch", "MemoryFetch", &["anchor"], (1, NODE))
     },
-    ToolCommand::new("related", "MemoryRelated", &["anchor"], (1, NODE)),
-    ToolCommand::new("history", "MemoryHistory", &["anchor"], (1, NODE)),
-    ToolCommand::new("delta", "MemoryDelta", &["since_snapshot"], (0, "")),
-    ToolCommand::new(
+    ToolCommandSpec::new("related", "MemoryRelated", &["anchor"], (1, NODE)),
+    ToolCommandSpec::new("history", "MemoryHistory", &["anchor"], (1, NODE)),
+    ToolCommandSpec::new("delta", "MemoryDelta", &["since_snapshot"], (0, "")),
+    ToolCommandSpec::new(
         "diff",
         "MemoryDiff",
         &["from_snapshot_id", "to_snapshot_id"],
         (2, "two snapshots: `diff 1 2`"),
     ),
-    ToolCommand::new("stats", "MemoryStats", &[], (0, "")),
-    ToolCommand {
+    ToolCommandSpec::new("stats", "MemoryStats", &[], (0, "")),
+    ToolCommandSpec {
         rest: ExtraValues::Words,
-        ..ToolCommand::new(
+        ..ToolCommandSpec::new(
             "write",
             "MemoryWrite",
             &["payload"],
             (1, "the text to write, or `-` for standard input"),
         )
     },
-    ToolCommand {
+    ToolCommandSpec {
         rest: ExtraValues::Words,
-        ..ToolCommand::new(
+        ..ToolCommandSpec::new(
             "summarize",
             "MemorySummarize",
             &["node_id", "summary"],
             (2, "a node and its new text, or `-` for standard input"),
         )
     },
-    ToolCommand::new("forget", "MemoryForget", &["node_id"], (1, NODE)),
-    ToolCommand::new("pin", "MemoryPin", &["node_id"], (1, NODE)),
-    ToolCommand::new("unpin", "MemoryUnpin", &["node_id"], (1, NODE)),
-    ToolCommand::new("relate", "MemoryRelate", &["source_id", "target_id"], (1, NODE)),
-    ToolCommand::new("unrelate", "MemoryUnrelate", &["source_id", "target_id"], (1, NODE)),
-    ToolCommand::new(
+    ToolCommandSpec::new("forget", "MemoryForget", &["node_id"], (1, NODE)),
+    ToolCommandSpec::new("pin", "MemoryPin", &["node_id"], (1, NODE)),
+    ToolCommandSpec::new("unpin", "MemoryUnpin", &["node_id"], (1, NODE)),
+    ToolCommandSpec::new("relate", "MemoryRelate", &["source_id", "target_id"], (1, NODE)),
+    ToolCommandSpec::new("unrelate", "MemoryUnrelate", &["source_id", "target_id"], (1, NODE)),
+    ToolCommandSpec::new(
         "rollback",
         "MemoryRollback",
         &["snapshot_id"],
@@ -81,14 +81,14 @@ pub(crate) const TOOL_COMMANDS: &[ToolCommand] = &[
     ),
 ];
 
-impl ToolCommand {
+impl ToolCommandSpec {
     const fn new(
         name: &'static str,
         tool: &'static str,
         values: &'static [&'static str],
         needs: (usize, &'static str),
-    ) -> ToolCommand {
-        ToolCommand { name, tool, values, needs, rest: ExtraValues::Refused }
+    ) -> ToolCommandSpec {
+        ToolCommandSpec { name, tool, values, needs, rest: ExtraValues::Refused }
     }
 
     /// Returns the arguments that are flags, each with whether it takes a value.
@@ -133,7 +133,11 @@ pub(super) fn parse(name: &str, parser: &mut Parser, mut db: Option<PathBuf>) ->
 
 impl ToolArgs {
     /// Takes the values of a command.
-    fn take(&mut self, command: &ToolCommand, mut values: Vec<String>) -> Result<(), UsageError> {
+    fn take(
+        &mut self,
+        command: &ToolCommandSpec,
+        mut values: Vec<String>,
+    ) -> Result<(), UsageError> {
         let (n_needed, what) = command.needs;
         let name = command.name;
         let n_values = command.values.len();

@@ -14,8 +14,8 @@ use crate::server::postgres::{
     LatestReplicaStatus, PasswordSources, PasswordWithOrigin, PostgresSequencer, SpaceUrl,
 };
 use crate::server::server_facts::ReplicaStatusFn;
-use crate::store::missing_wal_at_opening::with_suffix;
 use crate::store::replication::{Replica, Sequencer, join_space, replica_of, set_space_url};
+use crate::store::unsafe_wal_open_refusal::with_suffix;
 use crate::store::{IfMissing, SharedError, StoreError, Writer, connection};
 
 /// A space whose replica a command opens.

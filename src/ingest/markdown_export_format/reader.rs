@@ -6,8 +6,8 @@ use super::marker::{self, FILE_HEADER, Marker, NodeTextForm};
 use super::{ExportedNodeAttributes, ParsedExport};
 use crate::ingest::parse::{self, Parsed, Syntax, Warning};
 use crate::model::identity::ContentHash;
-use crate::model::kind_specs::KindSpec;
 use crate::model::tree::{DocumentTree, Node, NodeType};
+use crate::model::typed_node_field_schemas::TypedNodeSchema;
 use crate::text::{self, label_of_text, tokens};
 
 /// Returns whether a text is that of an exported file.
@@ -197,7 +197,7 @@ impl ExportReader<'_> {
     /// Adds a block whose text a person changed, as the Markdown that it is now.
     fn add_edited(&mut self, marker: Marker, block: Range<usize>) {
         let (node_type, depth) = (marker.node.node_type, marker.depth);
-        if KindSpec::of(node_type).is_some() {
+        if TypedNodeSchema::of(node_type).is_some() {
             let content = self.text[block.clone()].replace("\r\n", "\n");
             return self.push_marked(Marker { has_label: false, ..marker }, content, block);
         }

@@ -9,13 +9,13 @@
 
 mod definition;
 mod languages;
-mod lines;
+mod line_and_bracket_lexer;
 mod split;
 
 use std::ops::Range;
 
 use languages::{Language, Layout};
-use lines::LexedSource;
+use line_and_bracket_lexer::LexedSource;
 use split::{Chunk, CodeNestingLevel};
 
 use super::node_tree_builder::NodeTreeBuilder;
@@ -62,8 +62,9 @@ pub(super) fn parse(CodeLanguage(nth): CodeLanguage, text: &str) -> Parsed {
         reader.add(0..text.len(), None, None);
         return Parsed { tree: reader.outline.tree, warnings };
     }
-    reader.source =
-        lines::read(text, language, &|line| definition::has_defining_word(line, language));
+    reader.source = line_and_bracket_lexer::read(text, language, &|line| {
+        definition::has_defining_word(line, language)
+    });
     let all = 0..reader.source.lines.len();
     for chunk in &split::split(text, &reader.source, all, (language, CodeNestingLevel::TOP)) {
         reader.add_chunk(chunk);

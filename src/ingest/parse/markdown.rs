@@ -8,7 +8,7 @@ mod inline_to_markdown;
 mod masked_parser_input;
 mod oversized_source_split;
 mod table;
-mod verbatim_blocks;
+mod verbatim_block_text;
 mod walk;
 
 use std::ops::Range;
@@ -21,7 +21,7 @@ use crate::text;
 #[cfg(any(test, fuzzing))]
 pub(crate) use masked_parser_input::options;
 
-use masked_parser_input::{PipeMaskedMarkdown, mask_pipes};
+use masked_parser_input::{WikilinkPipeMaskedMarkdown, mask_pipes};
 use oversized_source_split::MarkdownOrVerbatimRegion;
 use walk::MarkdownWalk;
 
@@ -65,7 +65,8 @@ pub(super) fn parse(text: &str) -> Parsed {
             }
             MarkdownOrVerbatimRegion::Markdown(range) => {
                 let masked = mask_pipes(&text[range.clone()]);
-                let source = PipeMaskedMarkdown { text: &text[range.clone()], parsed: &masked };
+                let source =
+                    WikilinkPipeMaskedMarkdown { text: &text[range.clone()], parsed: &masked };
                 let mut walk = MarkdownWalk::new(source, range.start, &mut outline);
                 let read_to = range.start + walk.run();
                 if let Some(at) = walk.flattened_at {

@@ -28,7 +28,7 @@ use crate::store::node_columns::{
     FIELDS, FingerprintUse, KEY_PATH, LANG, LEVEL, SqlTemplate, columns,
 };
 use crate::store::record::read_state;
-use crate::store::{FacetEntries, PreparedStatements, StoreError, facet_entries, links};
+use crate::store::{NodeFacetSet, PreparedStatements, StoreError, links, node_facet_set};
 
 /// Values of other columns than labels and fields that may be one of two which explain a
 /// difference; of more, each is tried alone.
@@ -347,16 +347,16 @@ fn value_of<'s>(state: &'s NodeState<'_>, column: &str) -> Option<&'s str> {
 }
 
 /// Returns whether a state has just the entries of the index of fields.
-fn is_indexed_as(state: &NodeState<'_>, index: &FacetEntries) -> bool {
+fn is_indexed_as(state: &NodeState<'_>, index: &NodeFacetSet) -> bool {
     let node_type = value_of(state, NODE_TYPE).and_then(NodeType::parse);
     let (Some(node_type), Some(hash)) = (node_type, value_of(state, "content_hash")) else {
         return false;
     };
-    facet_entries(node_type, hash, value_of(state, FIELDS)).as_ref() == Some(index)
+    node_facet_set(node_type, hash, value_of(state, FIELDS)).as_ref() == Some(index)
 }
 
 /// Returns the entries of the index of fields that a node has.
-fn index_of(conn: &Connection, node: i64) -> Result<FacetEntries, StoreError> {
+fn index_of(conn: &Connection, node: i64) -> Result<NodeFacetSet, StoreError> {
     Ok(broken_fields_repair::facets(conn, node)?
         .into_iter()
         .map(|(key, it)| (key, it.to_string()))

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, params};
 
-use super::key_overflow_and_singletons::NUMBER_MAX;
+use super::rowid_overflow_and_singletons::NUMBER_MAX;
 use super::{CheckStatus, first_few, verdict};
 use crate::store::{PreparedStatements, StoreError};
 

@@ -10,11 +10,12 @@ use rusqlite::{Connection, Row, params};
 
 use super::altered_nodes::NodeAlteredSinceHead;
 use super::{
-    CHECKS, FingerprintsOfPresent, SCHEMA_OBJECTS, altered_file_and_root_ids,
-    altered_head_and_fingerprints, altered_nodes, broken_fields_repair, compute_state_fingerprint,
-    count, dangling_diffs, history_rows, invalid_utf8_texts, key_overflow_and_singletons,
-    lost_file_row_recovery, lost_nodes, node_rows, number_ranges, repair_history_recorder, run,
-    schema_objects, source_file_paths, text_hashes, typed_nodes,
+    CHECKS, FingerprintsOfPresent, SCHEMA_OBJECTS, altered_file_and_root_ids, altered_nodes,
+    broken_fields_repair, compute_state_fingerprint, count, dangling_diffs,
+    head_and_fingerprint_repair, history_rows, invalid_utf8_texts, lost_file_row_recovery,
+    node_rows, nodes_gone_without_diff, number_ranges, repair_history_recorder,
+    rowid_overflow_and_singletons, run, schema_objects, source_file_paths, text_hashes,
+    typed_nodes,
 };
 use crate::model::clock::UnixMillis;
 use crate::model::heat;
@@ -36,10 +37,10 @@ type RepairFn = fn(&Connection, UnixMillis) -> Result<Vec<String>, StoreError>;
 /// The repairs, in their order: each starts from the result of those before it.
 const FIXES: &[(&str, RepairFn)] = &[
     (SCHEMA_OBJECTS, |conn, _| quiet(schema_objects::make_missing(conn))),
-    ("row_keys", |conn, _| quiet(key_overflow_and_singletons::move_keys(conn))),
+    ("row_keys", |conn, _| quiet(rowid_overflow_and_singletons::move_keys(conn))),
     ("fts5_sync", |conn, _| quiet(rebuild_index(conn))),
     ("text_encoding", |conn, _| invalid_utf8_texts::repair(conn)),
-    ("single_rows", |conn, _| quiet(key_overflow_and_singletons::make_single_rows(conn))),
+    ("single_rows", |conn, _| quiet(rowid_overflow_and_singletons::make_single_rows(conn))),
     ("number_ranges", |conn, _| quiet(number_ranges::repair(conn))),
     ("file_paths", |conn, _| source_file_paths::repair(conn)),
     // Rows that break the constraints of the table fail the integrity check as well.
@@ -51,7 +52,7 @@ const FIXES: &[(&str, RepairFn)] = &[
     ("head_cursor", |conn, _| quiet(repoint_head(conn))),
     ("foreign_keys", |conn, _| drop_dangling(conn)),
     // Before other repairs of the state, whose changes would be a part of the difference.
-    ("fingerprint", |conn, _| altered_head_and_fingerprints::restore(conn)),
+    ("fingerprint", |conn, _| head_and_fingerprint_repair::restore(conn)),
     ("fingerprint", |conn, _| restore_altered(conn)),
     ("content_hashes", text_hashes::repair),
     ("node_rows", |conn, _| node_rows::repair(conn)),
@@ -84,7 +85,7 @@ fn adopt_state(conn: &Connection, now: UnixMillis) -> Result<Vec<String>, StoreE
          WHERE source_hash IS NOT NULL AND file IS NOT NULL AND parent IS NOT NULL
            AND file IS NOT (SELECT above.file FROM node AS above WHERE above.key = node.parent)";
     execute(conn, TAKE_OUT, "take a node out of another file")?;
-    let lost = lost_nodes::named(conn)?;
+    let lost = nodes_gone_without_diff::named(conn)?;
     text_hashes::forget_hashes(conn)?;
     rewrite_fingerprint(conn, repair_history_recorder::MESSAGE, now)?;
     Ok(std::iter::once(READ_AGAIN.to_owned()).chain(lost).collect())

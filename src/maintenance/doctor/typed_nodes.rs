@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::{CheckStatus, count, first, verdict};
 use crate::model::fields::CanonicalFields;
-use crate::model::kind_specs::{KindSpec, is_view_name};
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::{TypedNodeSchema, is_view_name};
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
 /// Reads the fields of all typed nodes.
@@ -27,8 +27,10 @@ pub(super) fn fields(conn: &Connection, _: &Path) -> Result<(CheckStatus, String
         let (id, node_type, fields) = (text(1)?, text(2)?, text(3)?);
         n += 1;
         let complaint = |why: &dyn std::fmt::Display| format!("`{id}`: {why}");
-        match (CanonicalFields::parse(&fields), NodeType::parse(&node_type).and_then(KindSpec::of))
-        {
+        match (
+            CanonicalFields::parse(&fields),
+            NodeType::parse(&node_type).and_then(TypedNodeSchema::of),
+        ) {
             (Err(error), _) => broken.push(complaint(&error)),
             (Ok(_), None) => {
                 invalid.push(complaint(&format!("a node of type {node_type} has no fields")));

@@ -17,7 +17,7 @@ use super::{AtomicFile, FileErrorContext, IfExists, TransferError};
 use crate::ingest::scan;
 use crate::model::clock::UnixMillis;
 use crate::store::ErrorContext;
-use crate::store::missing_wal_at_opening::with_suffix;
+use crate::store::unsafe_wal_open_refusal::with_suffix;
 
 /// Lists of records, those first that others refer to.
 const LISTS: &[&str] = &[

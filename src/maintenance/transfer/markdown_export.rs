@@ -71,7 +71,7 @@ pub(crate) fn export_markdown(
             export.write(
                 &path_below(&root.folder, &name_of(path)),
                 tops,
-                IncludedDescendants::All,
+                AllOrWithoutSubheadings::All,
             )?;
         }
     }
@@ -137,7 +137,7 @@ impl ExportLayout {
 
 /// How much of what is below its nodes a file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum IncludedDescendants {
+enum AllOrWithoutSubheadings {
     All,
     /// Without the headings right below its nodes, which have files of their own.
     WithoutHeadings,
@@ -195,7 +195,7 @@ impl MarkdownExporter<'_> {
                 _ => false,
             };
             if !bucket {
-                self.write(&format!("{path}.md"), tops, IncludedDescendants::All)?;
+                self.write(&format!("{path}.md"), tops, AllOrWithoutSubheadings::All)?;
                 continue;
             }
             for child in self.reader.children(&tops[0])?.into_iter().filter(is_heading) {
@@ -207,7 +207,7 @@ impl MarkdownExporter<'_> {
             self.write_below(
                 &format!("{path}.md"),
                 tops,
-                IncludedDescendants::WithoutHeadings,
+                AllOrWithoutSubheadings::WithoutHeadings,
                 above.as_ref(),
             )?;
         }
@@ -218,7 +218,7 @@ impl MarkdownExporter<'_> {
         &mut self,
         path: &str,
         tops: Vec<NodeRecord>,
-        extent: IncludedDescendants,
+        extent: AllOrWithoutSubheadings,
     ) -> Result<(), TransferError> {
         self.write_below(path, tops, extent, None)
     }
@@ -228,7 +228,7 @@ impl MarkdownExporter<'_> {
         &mut self,
         path: &str,
         tops: Vec<NodeRecord>,
-        extent: IncludedDescendants,
+        extent: AllOrWithoutSubheadings,
         above: Option<&NodeRecord>,
     ) -> Result<(), TransferError> {
         let (reader, n_all) = (&self.reader, self.n_all);
@@ -246,7 +246,7 @@ impl MarkdownExporter<'_> {
                 text.clear();
                 let first = open.len();
                 let children = reader.children(&record)?.into_iter();
-                let is_cut = depth == 0 && extent == IncludedDescendants::WithoutHeadings;
+                let is_cut = depth == 0 && extent == AllOrWithoutSubheadings::WithoutHeadings;
                 let stay = children.filter(|it| !(is_cut && is_heading(it)));
                 open.extend(stay.map(|it| (it, depth + 1)));
                 open[first..].reverse();

@@ -5,12 +5,12 @@
 //! text are computed anew, and so are the fingerprints of states that had theirs before. Texts and
 //! states that were altered since they were exported get none, and the doctor finds them.
 
-mod former_values;
+mod pre_redaction_fingerprints;
 
 use std::collections::BTreeMap;
 use std::mem;
 
-use former_values::FormerValues;
+use pre_redaction_fingerprints::ReplacedValuesForFingerprints;
 use rusqlite::{Connection, params};
 use serde_json::{Map, Value};
 
@@ -29,7 +29,7 @@ pub(super) struct ImportRedactor<'a> {
     pub(super) n_secrets: u64,
     /// New hashes and tokens of changed texts, by the old hashes.
     hashes: BTreeMap<String, (String, u32)>,
-    former: FormerValues,
+    former: ReplacedValuesForFingerprints,
 }
 
 /// Whether a row must still be added.
@@ -42,7 +42,7 @@ pub(super) enum RowInTarget {
 
 impl<'a> ImportRedactor<'a> {
     pub(super) fn new(redactor: &'a Redactor) -> ImportRedactor<'a> {
-        let (hashes, former) = (BTreeMap::new(), FormerValues::default());
+        let (hashes, former) = (BTreeMap::new(), ReplacedValuesForFingerprints::default());
         ImportRedactor { redactor, n_secrets: 0, hashes, former }
     }
 

@@ -7,7 +7,7 @@
 
 mod damaged_table_reader;
 mod header_schema_transplant;
-mod table_definitions;
+mod sqlite_schema_row_repair;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -122,7 +122,7 @@ fn open_with_tables(
     losses: &mut Vec<String>,
 ) -> Result<Connection, TransferError> {
     let from = open(copy, damaged)?;
-    let restored = table_definitions::restore(&from)?;
+    let restored = sqlite_schema_row_repair::restore(&from)?;
     if restored.is_empty() {
         return Ok(from);
     }

@@ -29,8 +29,8 @@ use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
 use crate::model::clock::UnixMillis;
 use crate::model::identity::ContentHash;
-use crate::store::missing_wal_at_opening::{log_beside, log_of};
 use crate::store::past_states::legacy_history_completion;
+use crate::store::unsafe_wal_open_refusal::{log_beside, log_of};
 use crate::store::{self, ErrorContext, StoreError, connection, schema};
 
 /// Copies attempted while another process writes to the file.

@@ -80,7 +80,7 @@ impl Client {
         }
     }
 
-    fn note(&mut self, kind: &str, line: OutgoingJsonRpcLine) {
+    fn note(&mut self, kind: &str, line: OutgoingRpcMessageLine) {
         let text =
             line.text.replace(r#""jsonrpc":"2.0","#, "").replace("io.modelcontextprotocol/", "");
         let text = text.replace("notifications/resources/updated", "…/updated");

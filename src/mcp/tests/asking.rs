@@ -148,8 +148,8 @@ fn a_prompt_asks_as_a_tool_does() {
 struct Talk {
     connection: Connection,
     server: Arc<Server<server_testing::TestHandler>>,
-    lines: Receiver<OutgoingJsonRpcLine>,
-    reply: Receiver<Option<OutgoingJsonRpcLine>>,
+    lines: Receiver<OutgoingRpcMessageLine>,
+    reply: Receiver<Option<OutgoingRpcMessageLine>>,
 }
 
 impl Talk {

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use super::file_compile_state::{FileBeingCompiled, ParsedFile, base_hash};
+use super::file_being_compiled::{FileBeingCompiled, ParsedFile, base_hash};
 use crate::model::identity::{self, AlignmentNode, ContentHash, NodeId, TextHistoryIndex};
 use crate::model::order_keys::{self, AssignedOrderKey, SiblingKeyChange};
 use crate::model::tree::{DocumentTree, NodeType};

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::agent_edit_alignment::{self, AgentInserts};
 use super::export_marks;
-use super::file_compile_state::{FileBeingCompiled, ParsedFile, base_hash};
+use super::file_being_compiled::{FileBeingCompiled, ParsedFile, base_hash};
 use super::plan::CompilePlan;
 use super::read_and_parse::FileReadOutcome;
 use super::{CompileError, DeletedFile, FileWarning};

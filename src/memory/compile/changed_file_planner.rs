@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::plan::{CompilePlan, CompileScope};
-use super::watched_folder_debounce::WatchedFolderDebounce;
+use super::unsettled_file_deferral::UnsettledFileDeferral;
 use super::{CompileError, CompileRequest, PARSER_FAILED};
 use crate::ingest::markdown_export_format::{ExportedSourceRoot, RootFolderIndex};
 use crate::ingest::parse::Syntax;
@@ -19,7 +19,7 @@ use crate::store::{FileRow, Root, Writer};
 pub(super) fn make_plan(
     writer: &Writer,
     request: &CompileRequest<'_>,
-    watch: Option<&mut WatchedFolderDebounce>,
+    watch: Option<&mut UnsettledFileDeferral>,
 ) -> Result<CompilePlan, CompileError> {
     let path = request.path;
     let roots = writer.roots()?;

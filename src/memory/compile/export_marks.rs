@@ -4,15 +4,15 @@
 //! node that belongs to no file is found by its id: a person's edit counts where the memory has
 //! the text of the export still, and what was forgotten meanwhile stays so.
 
-use super::file_compile_state::ParsedFile;
+use super::file_being_compiled::ParsedFile;
 use crate::ingest::markdown_export_format::ExportedNodeAttributes;
 use crate::ingest::parse::Warning;
 use crate::ingest::redact::Redactor;
 use crate::model::fields::CanonicalFields;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::kind_specs::KindSpec;
 use crate::model::links::reference::Reference;
 use crate::model::tree::{DocumentTree, Node, NodeType};
+use crate::model::typed_node_field_schemas::TypedNodeSchema;
 use crate::store::{
     Batch, FIELDS, NodeData, NodePlace, NodeRecord, NodeRowId, OptionalColumnValue, StoreError,
 };
@@ -70,7 +70,7 @@ fn check_fields(
     belong: FileOrAgentsOwner,
 ) -> Result<(), String> {
     let node_type = node.node_type;
-    match (KindSpec::of(node_type), &marks.fields) {
+    match (TypedNodeSchema::of(node_type), &marks.fields) {
         (None, None) => Ok(()),
         (None, Some(_)) => Err(format!("a node of type {node_type} has no fields")),
         (Some(_), _) if belong == FileOrAgentsOwner::OfFile => {
@@ -79,8 +79,11 @@ fn check_fields(
         (Some(_), None) => Err(format!("a node of type {node_type} without its fields")),
         (Some(kind), Some(fields)) => {
             kind.check(fields).map_err(|error| error.to_string())?;
-            crate::model::kind_specs::check_marked_text(&node.content, kind.content_chars_max)
-                .map_err(|why| format!("its text {why} into a {node_type}"))
+            crate::model::typed_node_field_schemas::check_marked_text(
+                &node.content,
+                kind.content_chars_max,
+            )
+            .map_err(|why| format!("its text {why} into a {node_type}"))
         }
     }
 }

@@ -26,7 +26,7 @@ use splice::{ParsedSource, SpliceOutcome};
 pub(crate) use splice_testing::{EditKind, splice_text};
 
 use super::agent_edit_alignment;
-use super::file_compile_state::{FileBeingCompiled, ParsedFile};
+use super::file_being_compiled::{FileBeingCompiled, ParsedFile};
 use super::{CompileError, apply_slice, parse_text_redacted};
 use crate::ingest::markdown_export_format::ExportedSourceRoot;
 use crate::ingest::parse::Syntax;

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::arguments::{ArgumentObject, KnowledgeResult, canonical_text};
-use super::changeset_application_state::ChangesetContext;
+use super::changeset_base_and_names::ChangesetContext;
 use super::changeset_operations::{self, OperationOutcome};
 use super::conflict_update_after_write::settle_statements;
 use super::equal_fact_merge::merge_equal_facts;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::fields;
-use crate::model::kind_specs::check_marked_text;
+use crate::model::typed_node_field_schemas::check_marked_text;
 use crate::model::value_coercion;
 
 pub(super) type KnowledgeResult<T> = Result<T, MemoryError>;

@@ -13,7 +13,7 @@ mod topics_entities_labels;
 use serde_json::{Map, Value, json};
 
 use super::arguments::{ArgumentObject, KnowledgeResult};
-use super::changeset_application_state::ChangesetContext;
+use super::changeset_base_and_names::ChangesetContext;
 use super::remember::RememberOutcome;
 use super::remember_request::{ITEM_KEYS, NewEpisodeOrMemory};
 use crate::memory::typed::MemoryError;

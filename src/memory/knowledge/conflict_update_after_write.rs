@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::conflict_writes::{
-    ConflictOutcome, DISPUTES, end_conflict, is_open, open_conflict, statements_of,
+    ConflictResolution, DISPUTES, end_conflict, is_open, open_conflict, statements_of,
 };
 use super::contradicting_facts::{are_rivals, current_facts_of, is_below_hidden, is_current_fact};
 use super::fact_of_episode::hide_episodes_of_forgotten;
@@ -17,12 +17,12 @@ use super::fact_subject::FactSubjectCache;
 use super::node_writes::{StoredKnowledgeNode, find_node};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
-use crate::model::differing_statement_values::{StatementFeatures, StatementIndex};
+use crate::model::differing_statement_values::{StatementFeatures, StatementWordIndex};
 use crate::model::entity_extraction::normal_name;
 use crate::model::fields;
 use crate::model::identity::NodeId;
-use crate::model::kind_specs::knowledge::{CONFLICT_STATES, LINKS_MAX};
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::knowledge::{CONFLICT_STATES, LINKS_MAX};
 use crate::store::{Batch, NodeRecord, NodeRowId};
 
 /// Opens and ends conflicts after what this write did to their statements, and hides the episodes
@@ -60,7 +60,7 @@ pub(crate) fn release_statements(
 ) -> Result<NodeRecord, MemoryError> {
     let mut conflict = StoredKnowledgeNode::of(conflict)?;
     if is_open(&conflict) {
-        end_conflict(batch, &mut conflict, ConflictOutcome::Dismissed, None, now)?;
+        end_conflict(batch, &mut conflict, ConflictResolution::Dismissed, None, now)?;
     }
     Ok(conflict.record)
 }
@@ -105,7 +105,7 @@ fn end_of(
         if standing.iter().any(is_between) {
             continue;
         }
-        let end = ConflictOutcome::Settled(left_over(&statements, &standing));
+        let end = ConflictResolution::Settled(left_over(&statements, &standing));
         end_conflict(batch, &mut conflict.clone(), end, None, now)?;
     }
     Ok(())
@@ -211,7 +211,7 @@ fn disputed_with(batch: &Batch<'_>, id: NodeId) -> Result<BTreeSet<String>, Memo
 /// The current facts of some clusters, newest first, and their values.
 struct CurrentFacts {
     facts: Vec<StoredKnowledgeNode>,
-    index: StatementIndex,
+    index: StatementWordIndex,
 }
 
 impl CurrentFacts {
@@ -221,7 +221,7 @@ impl CurrentFacts {
         now: UnixMillis,
     ) -> Result<CurrentFacts, MemoryError> {
         let facts = StoredKnowledgeNode::all(batch.living_facts_below(clusters, usize::MAX)?)?;
-        let mut current = CurrentFacts { facts: Vec::new(), index: StatementIndex::default() };
+        let mut current = CurrentFacts { facts: Vec::new(), index: StatementWordIndex::default() };
         for fact in facts.into_iter().filter(|it| is_current_fact(it, now)) {
             current.index.push(StatementFeatures::of(&fact.record.content));
             current.facts.push(fact);

@@ -15,8 +15,8 @@ use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::fields;
 use crate::model::identity::NodeId;
-use crate::model::kind_specs::knowledge::{CONFLICT_STATES, LINKS_MAX};
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::knowledge::{CONFLICT_STATES, LINKS_MAX};
 use crate::store::Batch;
 use crate::text::tokens;
 
@@ -26,9 +26,9 @@ pub(super) const DISPUTES: &str = "disputes";
 /// Statements of a new conflict where there are more than fit, so that later ones find room in it.
 const OPENED_MAX: usize = LINKS_MAX / 2;
 
-/// The outcome of a conflict.
+/// The resolution of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ConflictOutcome {
+pub(super) enum ConflictResolution {
     /// Somebody says which statement is right; the others are closed.
     Won(NodeId),
     /// Its statements contradict each other no more; the one that is left, if it is one.
@@ -228,17 +228,17 @@ fn conflict_line(between: &[StoredKnowledgeNode]) -> String {
 pub(super) fn end_conflict(
     batch: &mut Batch<'_>,
     conflict: &mut StoredKnowledgeNode,
-    end: ConflictOutcome,
+    end: ConflictResolution,
     note: Option<&str>,
     now: UnixMillis,
 ) -> Result<(), MemoryError> {
     let (state, winner) = match end {
-        ConflictOutcome::Won(winner) => (CONFLICT_STATES[1], Some(winner)),
-        ConflictOutcome::Settled(left) => (CONFLICT_STATES[1], left),
-        ConflictOutcome::Dismissed => (CONFLICT_STATES[2], None),
+        ConflictResolution::Won(winner) => (CONFLICT_STATES[1], Some(winner)),
+        ConflictResolution::Settled(left) => (CONFLICT_STATES[1], left),
+        ConflictResolution::Dismissed => (CONFLICT_STATES[2], None),
     };
     let mut statements = statements_of(batch, conflict)?;
-    if let ConflictOutcome::Won(winner) = end
+    if let ConflictResolution::Won(winner) = end
         && let Some(nth) = statements.iter().position(|it| it.id() == winner)
     {
         let mut winner = statements.swap_remove(nth);

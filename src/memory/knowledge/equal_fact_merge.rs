@@ -19,7 +19,7 @@ use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::{normal_name, normal_statement};
 use crate::model::fields;
-use crate::model::kind_specs::knowledge::LINKS_MAX;
+use crate::model::typed_node_field_schemas::knowledge::LINKS_MAX;
 use crate::model::validity::Validity;
 use crate::store::{Batch, NodeRowId};
 

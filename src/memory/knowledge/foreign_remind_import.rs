@@ -29,8 +29,8 @@ use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::NamedEntity;
 use crate::model::fields;
 use crate::model::identity::NodeId;
-use crate::model::kind_specs::{KindSpec, ValueType, is_uuid};
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::{TypedNodeSchema, ValueType, is_uuid};
 use crate::store::Batch;
 use crate::text::{self, tokens};
 use record_values::RecordValues;
@@ -432,7 +432,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         let NodeToImport { list, origin, node_type, content, mut fields, is_processed, below } =
             new;
         let n_chars = content.chars().count();
-        let n_max = KindSpec::of(node_type).map_or(0, |it| it.content_chars_max);
+        let n_max = TypedNodeSchema::of(node_type).map_or(0, |it| it.content_chars_max);
         if content.trim().is_empty() || n_max < n_chars {
             let why = format!("its text has {n_chars} characters; 1 to {n_max} fit");
             self.refuse(list, origin, &why);
@@ -467,7 +467,7 @@ impl KnowledgeImporter<'_, '_, '_> {
 
     /// Returns the fields that their kind allows; longer texts are cut, other values left out.
     fn fitting(&mut self, node_type: NodeType, fields: Map<String, Value>) -> Map<String, Value> {
-        let keys = KindSpec::of(node_type).map_or(&[][..], |it| it.keys);
+        let keys = TypedNodeSchema::of(node_type).map_or(&[][..], |it| it.keys);
         let mut kept = Map::new();
         for (name, value) in fields.into_iter().filter(|(_, it)| !it.is_null()) {
             let Some(key) = keys.iter().find(|it| it.name == name) else { continue };

@@ -7,9 +7,9 @@ use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::normal_name;
 use crate::model::fields::{self, CanonicalFields};
 use crate::model::identity::NodeId;
-use crate::model::kind_specs::KindSpec;
-use crate::model::kind_specs::knowledge::LINKS_MAX;
 use crate::model::tree::{ContentFormat, NodeType};
+use crate::model::typed_node_field_schemas::TypedNodeSchema;
+use crate::model::typed_node_field_schemas::knowledge::LINKS_MAX;
 use crate::model::validity::Validity;
 use crate::store::reader::unreadable;
 use crate::store::{
@@ -204,7 +204,7 @@ pub(super) fn add_node(
     };
     let (key, _) = match below {
         NewNodePlace::Bucket(more) => {
-            let bucket = KindSpec::of(node_type).map_or(&[][..], |it| it.bucket);
+            let bucket = TypedNodeSchema::of(node_type).map_or(&[][..], |it| it.bucket);
             let bucket: Vec<&str> = bucket.iter().chain(more).copied().collect();
             batch.insert_typed_node(&data, &bucket)?
         }
@@ -274,7 +274,7 @@ pub(super) fn checked(
     fields: Map<String, Value>,
 ) -> Result<CanonicalFields, MemoryError> {
     let fields = CanonicalFields::new(fields).map_err(|it| MemoryError::invalid(it.to_string()))?;
-    if let Some(kind) = KindSpec::of(node_type) {
+    if let Some(kind) = TypedNodeSchema::of(node_type) {
         kind.check(&fields).map_err(|it| MemoryError::invalid(it.to_string()))?;
     }
     Ok(fields)

@@ -24,9 +24,9 @@ use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::{NamedEntity, name_key};
 use crate::model::identity::NodeId;
-use crate::model::kind_specs::knowledge::FACT_CLUSTER;
 use crate::model::topic_names::TopicName;
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::knowledge::FACT_CLUSTER;
 use crate::query::AccessKind;
 use crate::store::NodeRowId;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
@@ -53,7 +53,7 @@ const OTHER_KINDS: &[&str] =
     &["episode", "concept", "pattern", FACT_CLUSTER, "core", "learning", "task"];
 
 /// One question, on one state of the memory.
-struct RecallExecution<'a> {
+struct RecallQueryContext<'a> {
     reader: &'a Reader,
     request: &'a RecallRequest,
     topic: Option<KnowledgeRow>,
@@ -123,7 +123,7 @@ fn find_items(
     };
     let attended = reader.attended()?;
     let at = request.as_of.unwrap_or(now);
-    let recall = RecallExecution { reader, request, topic, entity, attended, at };
+    let recall = RecallQueryContext { reader, request, topic, entity, attended, at };
     let found = match &request.query {
         Some(query) => recall.of_words(query)?,
         None => recall.of_place()?,
@@ -250,7 +250,7 @@ fn all_with(
     Ok(reader.knowledge(&keys)?.into_iter().filter(|it| !it.is_gone()).collect())
 }
 
-impl RecallExecution<'_> {
+impl RecallQueryContext<'_> {
     /// Returns whether a node belongs into the answer, apart from its relevance.
     fn is_shown(&self, row: &KnowledgeRow) -> bool {
         let include = &self.request.include;

@@ -6,8 +6,10 @@ use super::arguments::{ArgumentObject, KnowledgeResult, canonical_text};
 use crate::memory::typed::{MemoryError, StoreRequest};
 use crate::model::clock::UnixMillis;
 use crate::model::fields;
-use crate::model::kind_specs::knowledge::{EPISODE_CHARS_MAX, EPISODE_KINDS, TITLE_CHARS_MAX};
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::knowledge::{
+    EPISODE_CHARS_MAX, EPISODE_KINDS, TITLE_CHARS_MAX,
+};
 use crate::model::validity::Validity;
 use crate::model::value_coercion;
 

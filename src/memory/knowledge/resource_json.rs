@@ -16,9 +16,9 @@ use super::recall::{find_topic, unknown};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::normal_name;
-use crate::model::kind_specs::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
 use crate::model::topic_names::topic_slug;
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
 use crate::store::NodeRowId;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader, TypedEdge};
 pub(crate) use bootstrap_knowledge_digest::{

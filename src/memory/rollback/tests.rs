@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::*;
 use crate::ingest::scan::DetailLevel;
 use crate::maintenance::doctor;
-use crate::maintenance::gc::{GcMode, GcReport, KeepRule};
+use crate::maintenance::gc::{GcMode, GcReport, SnapshotRetentionPolicy};
 use crate::memory::compile::{self, CompileRequest, InitialTemperaturesFor, SLICE_BYTES};
 use crate::model::clock::Clock;
 use crate::model::tree::Node;
@@ -494,9 +494,11 @@ fn collecting_keeps_the_state_and_the_last_snapshots() {
     let (mut fixture, states) = history(7, 60);
     let (head, state) = (fixture.head(), fixture.state());
     let before = words_in(&bytes(&fixture));
-    let told = fixture.writer().collect(KeepRule::Last(10), GcMode::DryRun, NOW).unwrap();
+    let told =
+        fixture.writer().collect(SnapshotRetentionPolicy::Last(10), GcMode::DryRun, NOW).unwrap();
     assert_eq!(words_in(&bytes(&fixture)), before);
-    let done = fixture.writer().collect(KeepRule::Last(10), GcMode::Real, NOW).unwrap();
+    let done =
+        fixture.writer().collect(SnapshotRetentionPolicy::Last(10), GcMode::Real, NOW).unwrap();
     assert_eq!(GcReport { bytes_after: done.bytes_after, ..told }, done);
     assert_eq!((done.n_snapshots, done.first, done.n_left), (50, 51, 10));
     assert!(done.bytes_after < done.bytes_before);
@@ -519,7 +521,10 @@ fn collecting_keeps_the_state_and_the_last_snapshots() {
         expect!["error: `snapshot_id`: no snapshot 50; there are 51 to 69"],
     );
     let later = UnixMillis(NOW.0 + 1);
-    let done = fixture.writer().collect(KeepRule::Since(later), GcMode::Real, later).unwrap();
+    let done = fixture
+        .writer()
+        .collect(SnapshotRetentionPolicy::Since(later), GcMode::Real, later)
+        .unwrap();
     assert_eq!(done.n_left, 1);
     fixture.check_health();
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::maintenance::doctor::{self, CheckStatus};
-use crate::maintenance::gc::{GcMode, KeepRule};
+use crate::maintenance::gc::{GcMode, SnapshotRetentionPolicy};
 use crate::memory::knowledge::RememberRequest;
 use crate::memory::rollback::LaterSnapshotPolicy;
 use crate::memory::{AppendOrReplaceMode, Error, ForgetChildrenMode, Memory, RelateRequest};
@@ -148,7 +148,7 @@ fn every_kind_of_write_is_the_same_on_every_replica() {
     b.rollback_to(2, LaterSnapshotPolicy::Drop).unwrap();
     same();
     say(&a, "After a rollback.").unwrap();
-    a.writer.collect(KeepRule::Last(1), GcMode::Real, space.clock.now()).unwrap();
+    a.writer.collect(SnapshotRetentionPolicy::Last(1), GcMode::Real, space.clock.now()).unwrap();
     same();
     say(&b, "After a collection.").unwrap();
     same();
@@ -411,7 +411,7 @@ fn a_replica_without_its_log_is_read_only() {
     assert!(error.to_string().contains("read-only"), "{error}");
     assert!(memory.search("one", None).unwrap().text.contains("One"));
     assert!(matches!(
-        memory.writer.collect(KeepRule::Last(1), GcMode::Real, space.clock.now()),
+        memory.writer.collect(SnapshotRetentionPolicy::Last(1), GcMode::Real, space.clock.now()),
         Err(StoreError::Shared(SharedError::ReadOnly { .. }))
     ));
 }

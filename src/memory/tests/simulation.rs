@@ -15,10 +15,10 @@ use super::seen::{self, Seen};
 use crate::ingest::parse::{Syntax, parse};
 use crate::ingest::scan::DetailLevel;
 use crate::maintenance::doctor::{self, CheckStatus};
-use crate::maintenance::gc::{GcMode, KeepRule};
+use crate::maintenance::gc::{GcMode, SnapshotRetentionPolicy};
 use crate::maintenance::transfer::export_markdown;
 use crate::memory::compile::{
-    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, WatchedFolderDebounce,
+    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, UnsettledFileDeferral,
 };
 use crate::memory::rollback::LaterSnapshotPolicy;
 use crate::memory::{
@@ -245,7 +245,7 @@ impl Simulation {
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,
         };
-        memory.rescan(&request, &mut WatchedFolderDebounce::default()).unwrap()
+        memory.rescan(&request, &mut UnsettledFileDeferral::default()).unwrap()
     }
 
     /// Updates the model after a write, and compares the snapshots.
@@ -525,7 +525,7 @@ impl Simulation {
 
     fn collect(&mut self) -> String {
         let n = 1 + self.dice.below(40);
-        let keep = KeepRule::Last(n as u32);
+        let keep = SnapshotRetentionPolicy::Last(n as u32);
         let gone = source_files::gone_files(&self.memory().writer.lock());
         self.memory().writer.collect(keep, GcMode::Real, self.clock.now()).unwrap();
         let snapshots = &mut self.model.snapshots;

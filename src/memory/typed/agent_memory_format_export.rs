@@ -10,8 +10,8 @@ use serde_json::json;
 use super::jsonl::{FILES, file_of};
 use super::{ErrorCode, MemoryError, TypedMemory};
 use crate::model::clock::UnixMillis;
-use crate::model::kind_specs::MEMORY_TYPES;
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::MEMORY_TYPES;
 use crate::store::reader::{FieldFilter, FilterValue, Reader};
 use crate::store::{NodeRowId, StoreError};
 

@@ -13,8 +13,8 @@ use super::query::{SortValueFallback, accesses, integers, meeting, sorted, sorte
 use super::request::{QueryRequest, SortDirection, SortKey};
 use super::typed_memory::TypedMemory;
 use crate::model::clock::{DAY_MS, UnixMillis};
-use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::{IMPORTANCES, STATUSES};
 use crate::store::reader::Reader;
 use crate::store::{NodeRowId, StoreError};
 use crate::text::terminal_safe_json::json_text;

@@ -14,7 +14,7 @@ use super::request::{QueryRequest, VIEW_CONDITIONS};
 use super::typed_memory::TypedMemory;
 use super::{ErrorCode, MemoryError};
 use crate::model::clock::UnixMillis;
-use crate::model::kind_specs::{VIEW_NAME_CHARS_MAX, is_view_name};
+use crate::model::typed_node_field_schemas::{VIEW_NAME_CHARS_MAX, is_view_name};
 use crate::store::StoreError;
 use crate::store::reader::{CustomViewRow, Reader};
 

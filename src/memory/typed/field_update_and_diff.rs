@@ -6,8 +6,8 @@ use super::request::FieldChanges;
 use super::typed_memory::DEFAULT_STATUS;
 use crate::model::clock::UnixMillis;
 use crate::model::fields::CanonicalFields;
-use crate::model::kind_specs::IMPORTANCES;
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::IMPORTANCES;
 
 /// Fields that a call can change, in the order in which answers name them; the content comes first.
 const CHANGING: [&str; 5] = ["category", "tags", "importance", "archived", "task_metadata"];

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::request::{QueryRequest, SortDirection, SortKey};
 use super::typed_memory::TypedMemory;
-use crate::model::kind_specs::{IMPORTANCES, MEMORY_TYPES};
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::{IMPORTANCES, MEMORY_TYPES};
 use crate::store::reader::{FieldFilter, FilterValue, Reader};
 use crate::store::{NodeRowId, StoreError};
 

@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 
 use super::MemoryError;
 use crate::model::clock::UnixMillis;
-use crate::model::kind_specs::{
+use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::{
     CONTENT_CHARS_MAX, FieldSpec, IMPORTANCES, MEMORY_TYPES, STATUSES, TASK_METADATA, ValueType,
     check_marked_text, is_uuid, value_type_of,
 };
-use crate::model::tree::NodeType;
 
 /// Characters of a search, at most.
 const SEARCH_CHARS_MAX: usize = 200;

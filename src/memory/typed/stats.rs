@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use serde_json::{Map, Value, json};
 
 use crate::model::clock::UnixMillis;
-use crate::model::kind_specs::{IMPORTANCES, MEMORY_TYPES};
+use crate::model::typed_node_field_schemas::{IMPORTANCES, MEMORY_TYPES};
 use crate::store::StoreError;
 use crate::store::reader::{FilterValue, Reader};
 

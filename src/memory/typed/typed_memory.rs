@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use super::request::texts;
 use crate::model::clock::UnixMillis;
 use crate::model::fields::CanonicalFields;
-use crate::model::kind_specs::{IMPORTANCES, STATUSES, TASK_METADATA};
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::{IMPORTANCES, STATUSES, TASK_METADATA};
 use crate::store::reader::{AccessStats, TypedNode};
 
 /// The importance of a memory that says none.

@@ -5,7 +5,7 @@ use super::*;
 #[track_caller]
 fn check(a: &str, b: &str, contradicts: bool) {
     let read = StatementFeatures::of;
-    let mut index = StatementIndex::default();
+    let mut index = StatementWordIndex::default();
     index.push(read(b));
     let both = format!("{a} {:?} / {b} {:?}", read(a).values, read(b).values);
     assert_eq!(index.contradicting(&read(a)).len(), usize::from(contradicts), "{both}");

@@ -41,11 +41,11 @@ where
             continue;
         }
         let anchors = match it.round < ROUNDS_MAX {
-            true => anchors(old, new, &it, LcsPairingRule::Unique),
+            true => anchors(old, new, &it, LcsAnchorRule::Unique),
             false => Vec::new(),
         };
         if anchors.is_empty() {
-            pairs.extend(self::anchors(old, new, &it, LcsPairingRule::Occurrences));
+            pairs.extend(self::anchors(old, new, &it, LcsAnchorRule::Occurrences));
             continue;
         }
         let (mut old_from, mut new_from) = (it.old.start, it.new.start);
@@ -130,19 +130,14 @@ fn table<K: Ord>(old: &[K], new: &[K], it: &LcsSubproblem, pairs: &mut Vec<(usiz
 
 /// The rule by which equal elements are paired to cut a stretch.
 #[derive(Clone, Copy)]
-enum LcsPairingRule {
+enum LcsAnchorRule {
     /// Elements that occur once on both sides.
     Unique,
     /// The first occurrence with the first, the second with the second, and so on.
     Occurrences,
 }
 
-fn anchors<K>(
-    old: &[K],
-    new: &[K],
-    it: &LcsSubproblem,
-    which: LcsPairingRule,
-) -> Vec<(usize, usize)>
+fn anchors<K>(old: &[K], new: &[K], it: &LcsSubproblem, which: LcsAnchorRule) -> Vec<(usize, usize)>
 where
     K: Copy + Eq + Hash,
 {
@@ -158,10 +153,8 @@ where
     for i in it.old.clone() {
         let Some((at, used)) = places.get_mut(&old[i]) else { continue };
         match which {
-            LcsPairingRule::Unique if at.len() == 1 && n_old[&old[i]] == 1 => {
-                pairs.push((i, at[0]))
-            }
-            LcsPairingRule::Occurrences if *used < at.len() => {
+            LcsAnchorRule::Unique if at.len() == 1 && n_old[&old[i]] == 1 => pairs.push((i, at[0])),
+            LcsAnchorRule::Occurrences if *used < at.len() => {
                 pairs.push((i, at[*used]));
                 *used += 1;
             }

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::name::{LinkCandidate, LinkNameHash, LinkResolution, fold_name, slug};
-use super::target_candidates::{NameCandidates, folder};
+use super::nearest_target_index::{NameCandidates, folder};
 use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::text;
 

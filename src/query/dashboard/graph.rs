@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Error, JsonList, JsonOutputWriter};
+use super::{Error, JsonDestination, JsonList};
 use crate::store::reader::Reader;
 
 #[derive(Serialize)]
@@ -33,7 +33,7 @@ struct UnresolvedGraphEdge<'a> {
 }
 
 /// Writes the references and the nodes at their ends.
-pub(crate) fn write_graph(reader: &Reader, out: JsonOutputWriter<'_>) -> Result<(), Error> {
+pub(crate) fn write_graph(reader: &Reader, out: JsonDestination<'_>) -> Result<(), Error> {
     let attended = reader.attended()?;
     out.write_str("{\"nodes\":[")?;
     let mut nodes = JsonList::new(&mut *out);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Error, JsonList, JsonOutputWriter};
+use super::{Error, JsonDestination, JsonList};
 use crate::model::heat::HeatThresholds;
 use crate::query::node_by_id;
 use crate::store::reader::{Reader, TreeRow};
@@ -39,7 +39,7 @@ struct TreeNode<'a> {
 pub(crate) fn write_tree(
     reader: &Reader,
     extent: TreeScope<'_>,
-    out: JsonOutputWriter<'_>,
+    out: JsonDestination<'_>,
 ) -> Result<(), Error> {
     let attended = reader.attended()?;
     // One node is open for each depth from `top` on.
@@ -114,7 +114,7 @@ struct NodeTemperature<'a> {
 pub(crate) fn write_temperatures(
     reader: &Reader,
     lines: HeatThresholds,
-    out: JsonOutputWriter<'_>,
+    out: JsonDestination<'_>,
 ) -> Result<(), Error> {
     let attended = reader.attended()?;
     let warm = reader.temperatures(lines)?;

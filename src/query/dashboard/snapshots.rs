@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Error, JsonList, JsonOutputWriter};
+use super::{Error, JsonDestination, JsonList};
 use crate::store::reader::Reader;
 
 #[derive(Serialize)]
@@ -20,7 +20,7 @@ struct SnapshotListEntry<'a> {
 pub(crate) fn write_snapshots(
     reader: &Reader,
     n_max: Option<usize>,
-    out: JsonOutputWriter<'_>,
+    out: JsonDestination<'_>,
 ) -> Result<(), Error> {
     out.write_str("{\"snapshots\":[")?;
     let mut list = JsonList::new(&mut *out);
@@ -51,7 +51,7 @@ struct NodeDiffEntry<'a> {
 pub(crate) fn write_diffs(
     reader: &Reader,
     snapshot: i64,
-    out: JsonOutputWriter<'_>,
+    out: JsonDestination<'_>,
 ) -> Result<(), Error> {
     write!(out, "{{\"snapshot_id\":{snapshot},\"diffs\":[")?;
     let mut list = JsonList::new(&mut *out);

@@ -9,7 +9,7 @@ use super::*;
 struct CountingIndex {
     texts: Vec<String>,
     n_lookups: Cell<usize>,
-    known: KnownCommonWords,
+    known: CommonWordCache,
 }
 
 impl CountingIndex {
@@ -120,7 +120,7 @@ impl TextIndex for OneNode {
 fn headings_and_archived_nodes_are_no_duplicates() {
     let is_found = |node| {
         let query = NearDuplicateQuery::of(HARBOUR).unwrap();
-        let known = KnownCommonWords::default();
+        let known = CommonWordCache::default();
         !query.near_duplicates(&OneNode(node), &known).unwrap().is_empty()
     };
     let text = node("a", HARBOUR);

@@ -16,7 +16,7 @@ use crate::model::consolidation_schedule::{
 };
 use crate::providers::ProviderClient;
 use crate::server::{StopSignal, spawn};
-use crate::store::{ClaimableLeases, LeaseClient};
+use crate::store::{ClaimableLeaseAge, LeaseAcquirer};
 
 /// Milliseconds between two looks at what waits.
 const LOOK: Duration = Duration::from_secs(5);
@@ -29,7 +29,7 @@ const LEASE: &str = "consolidate";
 pub(crate) fn run_consolidations(
     memory: &Memory,
     provider: &ProviderClient,
-    leases: &Arc<LeaseClient>,
+    leases: &Arc<LeaseAcquirer>,
     stop: &StopSignal,
 ) {
     let mut pace = ConsolidationSchedule::default();
@@ -50,7 +50,7 @@ pub(crate) fn run_consolidations(
 pub(super) fn turn(
     memory: &Memory,
     provider: &ProviderClient,
-    leases: &Arc<LeaseClient>,
+    leases: &Arc<LeaseAcquirer>,
     pace: &mut ConsolidationSchedule,
     stop: &StopSignal,
 ) -> Result<bool, Error> {
@@ -63,7 +63,7 @@ pub(super) fn turn(
     if !pace.is_due(seen(memory)?, rules, now) {
         return Ok(false);
     }
-    if !leases.take(LEASE, ClaimableLeases::Free, now)? {
+    if !leases.take(LEASE, ClaimableLeaseAge::Expired, now)? {
         return Ok(false);
     }
     let outcome = with_renewals(memory, leases, || {
@@ -100,12 +100,12 @@ fn seen(memory: &Memory) -> Result<EpisodeBacklog, Error> {
 }
 
 /// Does long work while another thread renews the lease.
-fn with_renewals<T>(memory: &Memory, leases: &Arc<LeaseClient>, work: impl FnOnce() -> T) -> T {
+fn with_renewals<T>(memory: &Memory, leases: &Arc<LeaseAcquirer>, work: impl FnOnce() -> T) -> T {
     let (working, over) = bounded::<()>(0);
     let (leases, clock) = (Arc::clone(leases), memory.clock().clone());
     let renewing = spawn("lease", move || {
         while over.recv_timeout(RENEWAL) == Err(RecvTimeoutError::Timeout) {
-            if let Err(error) = leases.take(LEASE, ClaimableLeases::Free, clock.now()) {
+            if let Err(error) = leases.take(LEASE, ClaimableLeaseAge::Expired, clock.now()) {
                 log::warn!("the lease was not renewed: {error}");
             }
         }

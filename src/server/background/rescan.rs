@@ -17,7 +17,7 @@ pub(crate) use status::{RescanStatus, ScanReport, SharedRescanStatus};
 
 use crate::ingest::scan::DetailLevel;
 use crate::memory::compile::{
-    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, WatchedFolderDebounce,
+    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, UnsettledFileDeferral,
 };
 use crate::memory::{Error, Memory};
 use crate::model::clock::{Stopwatch, UnixMillis};
@@ -26,7 +26,7 @@ use crate::model::schedule::Schedule;
 use crate::server::StopSignal;
 use crate::server::jsonl_files::JsonlSink;
 use crate::settings::config;
-use crate::store::{ClaimableLeases, LeaseClient, RESCAN_LEASE, SharedError, StoreError};
+use crate::store::{ClaimableLeaseAge, LeaseAcquirer, RESCAN_LEASE, SharedError, StoreError};
 
 /// The log of scans, in the source folder's own folder.
 const LOG_FILE: &str = "rescan.jsonl";
@@ -51,13 +51,13 @@ pub(crate) struct Rescanner {
     n_threads: usize,
     /// Read before every scan.
     settings: Box<dyn Fn(&Memory) -> LiveRescanSettings + Send>,
-    leases: Arc<LeaseClient>,
+    leases: Arc<LeaseAcquirer>,
     /// Name of the lease.
     lease: String,
     schedule: Schedule,
     /// Started at the first look at the schedule.
     stopwatch: Option<Stopwatch>,
-    watch: WatchedFolderDebounce,
+    watch: UnsettledFileDeferral,
     log: JsonlSink,
     latest: SharedRescanStatus,
     /// Warnings of the last scan, which are not repeated while they last.
@@ -71,7 +71,7 @@ impl Rescanner {
     pub(crate) fn new(
         source: &Path,
         n_threads: usize,
-        leases: Arc<LeaseClient>,
+        leases: Arc<LeaseAcquirer>,
         settings: impl Fn(&Memory) -> LiveRescanSettings + Send + 'static,
     ) -> Rescanner {
         // A path may hold something that nobody should read in the database.
@@ -84,7 +84,7 @@ impl Rescanner {
             settings: Box::new(settings),
             leases,
             lease,
-            watch: WatchedFolderDebounce::default(),
+            watch: UnsettledFileDeferral::default(),
             log: JsonlSink::new(source, LOG_FILE),
             latest: SharedRescanStatus::default(),
             warnings: BTreeSet::new(),
@@ -130,7 +130,11 @@ impl Rescanner {
         if stop.is_set() || !self.schedule.is_due(began) {
             return false;
         }
-        let claim = if is_started { ClaimableLeases::Free } else { ClaimableLeases::Idle };
+        let claim = if is_started {
+            ClaimableLeaseAge::Expired
+        } else {
+            ClaimableLeaseAge::NotRenewedLately
+        };
         let is_held =
             self.leases.take(&self.lease, claim, memory.clock().now()).unwrap_or_else(|error| {
                 self.log_new_warnings([format!("the folder is not scanned: {error}")]);

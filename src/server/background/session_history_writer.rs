@@ -11,10 +11,10 @@ use crate::mcp::QUIET_TARGET;
 use crate::model::clock::{Clock, UnixMillis};
 use crate::model::schedule::Schedule;
 use crate::server::StopSignal;
-use crate::server::client_sessions::{
+use crate::server::client_presence_and_history::{
     ChangedSessionsToPersist, ClientSessionRecord, LiveSessionRegistry,
 };
-use crate::server::jsonl_files::ClientHistoryFiles;
+use crate::server::jsonl_files::ClientConnectionLedgers;
 
 /// Lines after which the ledgers are compacted.
 const COMPACT_LINES: usize = 1_000;
@@ -26,7 +26,7 @@ const PENDING_MAX: usize = 1_000;
 pub(crate) fn run_session_history(
     registry: &LiveSessionRegistry,
     history_changes: &Receiver<()>,
-    history: &ClientHistoryFiles,
+    history: &ClientConnectionLedgers,
     interval: Duration,
     clock: &Clock,
     stop: &StopSignal,
@@ -35,7 +35,7 @@ pub(crate) fn run_session_history(
     let mut schedule = Schedule::every(interval_ms);
     let stopwatch = clock.stopwatch();
     let elapsed = || UnixMillis(stopwatch.elapsed_ms());
-    let mut ledger = SessionHistoryWriter {
+    let mut ledger = ClientLedgerAppender {
         history,
         pending: Vec::new(),
         n_lines: COMPACT_LINES,
@@ -63,9 +63,9 @@ pub(crate) fn run_session_history(
     ledger.write(registry.take_changed(ChangedSessionsToPersist::All, now));
 }
 
-/// The ledgers, and the entries that are still to be added to them.
-struct SessionHistoryWriter<'a> {
-    history: &'a ClientHistoryFiles,
+/// Appends entries to the ledgers, and keeps those that are still to be added.
+struct ClientLedgerAppender<'a> {
+    history: &'a ClientConnectionLedgers,
     pending: Vec<ClientSessionRecord>,
     /// Lines since the last compaction.
     n_lines: usize,
@@ -73,7 +73,7 @@ struct SessionHistoryWriter<'a> {
     last_error: Option<String>,
 }
 
-impl SessionHistoryWriter<'_> {
+impl ClientLedgerAppender<'_> {
     fn write(&mut self, news: Vec<ClientSessionRecord>) {
         self.pending.extend(news);
         let n_waiting = self.pending.len();

@@ -10,7 +10,7 @@ use crate::memory::{Error, Memory};
 use crate::model::vector::model_number;
 use crate::providers::ProviderClient;
 use crate::server::StopSignal;
-use crate::store::{ClaimableLeases, LeaseClient, NodeRowId};
+use crate::store::{ClaimableLeaseAge, LeaseAcquirer, NodeRowId};
 
 /// Time between two looks for changes.
 const LOOK: Duration = Duration::from_secs(2);
@@ -24,7 +24,7 @@ const LEASE: &str = "vectors";
 pub(crate) fn run_vectors(
     memory: &Memory,
     source: &ProviderClient,
-    leases: &Arc<LeaseClient>,
+    leases: &Arc<LeaseAcquirer>,
     stop: &StopSignal,
 ) {
     let mut seen = None;
@@ -48,7 +48,7 @@ pub(crate) fn run_vectors(
 pub(super) fn fill(
     memory: &Memory,
     source: &ProviderClient,
-    leases: &Arc<LeaseClient>,
+    leases: &Arc<LeaseAcquirer>,
     seen: &mut Option<i64>,
     stop: &StopSignal,
 ) -> Result<(), String> {
@@ -56,7 +56,9 @@ pub(super) fn fill(
     let newest =
         memory.read(|reader| Ok::<_, Error>(reader.versions().snapshots()?.last)).map_err(told)?;
     let is_held = || {
-        leases.take(LEASE, ClaimableLeases::Free, memory.clock().now()).map_err(|it| it.to_string())
+        leases
+            .take(LEASE, ClaimableLeaseAge::Expired, memory.clock().now())
+            .map_err(|it| it.to_string())
     };
     if *seen == Some(newest) || !is_held()? {
         return Ok(());

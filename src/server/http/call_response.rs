@@ -19,7 +19,7 @@ use super::session::HttpSession;
 use super::{GLANCE_MS, HttpServerState, RETRY_MS};
 use crate::mcp::rpc::RequestId;
 use crate::mcp::version::Version;
-use crate::mcp::{Connection, Handler, OutgoingJsonRpcLine, QueuedRequest};
+use crate::mcp::{Connection, Handler, OutgoingRpcMessageLine, QueuedRequest};
 use crate::server::work;
 
 /// The owner of a call.
@@ -44,15 +44,15 @@ impl CallOwner<'_> {
 /// A call that runs on another thread.
 struct RunningCall {
     id: RequestId,
-    messages: Receiver<OutgoingJsonRpcLine>,
-    done: Receiver<Option<OutgoingJsonRpcLine>>,
-    over: Option<Option<OutgoingJsonRpcLine>>,
+    messages: Receiver<OutgoingRpcMessageLine>,
+    done: Receiver<Option<OutgoingRpcMessageLine>>,
+    over: Option<Option<OutgoingRpcMessageLine>>,
 }
 
 enum CallEvent {
-    Line(OutgoingJsonRpcLine),
+    Line(OutgoingRpcMessageLine),
     /// The call is over, with this reply, or without one when it was cancelled.
-    Finished(Option<OutgoingJsonRpcLine>),
+    Finished(Option<OutgoingRpcMessageLine>),
     /// Nothing for [`GLANCE_MS`].
     Nothing,
 }
@@ -84,7 +84,7 @@ pub(super) fn send_line(
     exchange: &mut Exchange<'_>,
     wants: AcceptedMediaTypes,
     status: u16,
-    line: OutgoingJsonRpcLine,
+    line: OutgoingRpcMessageLine,
     session: Option<&str>,
 ) -> io::Result<()> {
     if wants.json || status != 200 {
@@ -108,7 +108,7 @@ pub(super) fn run<S: Handler>(
     exchange: &mut Exchange<'_>,
     wants: AcceptedMediaTypes,
     job: Box<QueuedRequest>,
-    messages: Receiver<OutgoingJsonRpcLine>,
+    messages: Receiver<OutgoingRpcMessageLine>,
     of: CallOwner<'_>,
 ) -> io::Result<()> {
     let id = job.id().clone();
@@ -170,7 +170,7 @@ fn stream<S: Handler>(
     endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
     mut running: RunningCall,
-    first: OutgoingJsonRpcLine,
+    first: OutgoingRpcMessageLine,
     of: CallOwner<'_>,
 ) -> io::Result<()> {
     let has_retry = exchange.head.all(VERSION_FIELD).any(|it| {
@@ -227,7 +227,7 @@ struct CallEventStreamSink<'e, 'a, 'o> {
 }
 
 impl CallEventStreamSink<'_, '_, '_> {
-    fn send_line(&mut self, line: OutgoingJsonRpcLine) -> io::Result<()> {
+    fn send_line(&mut self, line: OutgoingRpcMessageLine) -> io::Result<()> {
         let id = match (self.of, self.opened) {
             (CallOwner::Session(session), Some(opened)) => {
                 Some(session.replay_buffer.add(opened.stream, &line.text).to_string())

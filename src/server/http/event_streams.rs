@@ -12,8 +12,8 @@ use super::replay_buffer::{EventId, SERVER_STREAM};
 use super::response::HttpResponse;
 use super::session::{HttpSession, SessionGuard};
 use super::session_lookup::open_session;
-use crate::mcp::in_flight::CancelByDisconnectMessage;
-use crate::mcp::{Connection, Handler, OutgoingJsonRpcLine};
+use crate::mcp::in_flight::UninhabitedCancelMessage;
+use crate::mcp::{Connection, Handler, OutgoingRpcMessageLine};
 
 /// Time between checks of a silent stream. The client may have gone, or be due a sign of life.
 const POLL_INTERVAL: Duration = Duration::from_millis(1000);
@@ -100,7 +100,7 @@ fn relay_server_messages<S: Handler>(
     events: &mut EventStream<'_, '_>,
     session: &HttpSession,
     last: Option<EventId>,
-    replaced: &Receiver<CancelByDisconnectMessage>,
+    replaced: &Receiver<UninhabitedCancelMessage>,
 ) -> io::Result<()> {
     let mut wake = session.wake.clone();
     if let Some(last) = last {
@@ -134,7 +134,7 @@ pub(super) fn stream_subscriptions<S: Handler>(
     endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
     connection: &Connection,
-    acknowledgement: OutgoingJsonRpcLine,
+    acknowledgement: OutgoingRpcMessageLine,
 ) -> io::Result<()> {
     let _place = match endpoint.stream_place() {
         Ok(place) => place,

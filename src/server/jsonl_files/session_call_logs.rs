@@ -11,8 +11,8 @@ use super::confined_folder::{ConfinedFolder, ConfinedFolderPath};
 use super::sink::JsonlSink;
 use crate::model::clock::UnixMillis;
 use crate::model::identity::is_base62;
-use crate::server::client_sessions::each_line;
-use crate::server::log_buffer;
+use crate::server::client_presence_and_history::each_line;
+use crate::server::recent_log_records;
 use crate::settings::config::JsonlLogFileSettings;
 
 const FOLDER: &str = "logs";
@@ -47,7 +47,7 @@ pub(crate) struct SessionLogRecord {
 
 /// A log in the index, key by key as clients know it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct SessionLogSummary {
+pub(crate) struct SessionLogFileInfo {
     pub(crate) session_id: String,
     pub(crate) size_bytes: u64,
     /// Whether an older part was rotated away.
@@ -78,7 +78,7 @@ impl SessionLogs {
     }
 
     /// Lists the logs, by the names of their files.
-    pub(crate) fn index(&self) -> io::Result<Vec<SessionLogSummary>> {
+    pub(crate) fn index(&self) -> io::Result<Vec<SessionLogFileInfo>> {
         let Some(folder) = self.enter()? else { return Ok(Vec::new()) };
         let ids = folder.stems(ENDING)?;
         Ok(ids.into_iter().filter_map(|id| describe(&folder, id)).collect())
@@ -104,11 +104,11 @@ impl SessionLogs {
         let Some(folder) = self.enter()?.filter(|_| self.bytes_max.is_some()) else {
             return Ok(());
         };
-        let mut logs: Vec<SessionLogSummary> = self.index()?;
+        let mut logs: Vec<SessionLogFileInfo> = self.index()?;
         // Files with other names are somebody else's.
         logs.retain(|it| is_base62(&it.session_id));
         logs.sort_by_key(|it| it.modified_at);
-        for SessionLogSummary { session_id, .. } in &logs[..logs.len().saturating_sub(LOGS_MAX)] {
+        for SessionLogFileInfo { session_id, .. } in &logs[..logs.len().saturating_sub(LOGS_MAX)] {
             folder.remove(&format!("{session_id}{ENDING}.1"))?;
             folder.remove(&format!("{session_id}{ENDING}"))?;
         }
@@ -123,7 +123,7 @@ impl SessionLogs {
 impl SessionLogRecord {
     /// Returns a record of a line of the log.
     pub(crate) fn new(line: &str, level: &str, now: UnixMillis) -> SessionLogRecord {
-        let (msg, fields) = log_buffer::split_log_line(line);
+        let (msg, fields) = recent_log_records::split_log_line(line);
         SessionLogRecord { time: now.rfc3339(), level: level.to_owned(), msg, fields }
     }
 }
@@ -136,13 +136,13 @@ fn slug(id: &str) -> String {
     if slug.is_empty() { "session".to_owned() } else { slug }
 }
 
-fn describe(folder: &ConfinedFolder, id: String) -> Option<SessionLogSummary> {
+fn describe(folder: &ConfinedFolder, id: String) -> Option<SessionLogFileInfo> {
     let name = format!("{id}{ENDING}");
     let metadata = folder.find(&name).ok()??;
     let rotated = folder.find(&format!("{name}.1")).is_ok_and(|it| it.is_some());
     let modified_at = metadata.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
     let modified_at = modified_at.as_secs();
-    Some(SessionLogSummary { session_id: id, size_bytes: metadata.len(), rotated, modified_at })
+    Some(SessionLogFileInfo { session_id: id, size_bytes: metadata.len(), rotated, modified_at })
 }
 
 #[cfg(test)]

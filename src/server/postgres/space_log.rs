@@ -1,7 +1,7 @@
 //! Keeps a space's log: one connection writes in turns, others read and listen.
 
-mod held_lease_ages;
 mod lost_commit;
+mod own_lease_renewal_stopwatches;
 mod write_transaction;
 
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ use crate::store::SharedError;
 use crate::store::replication::{
     LogHash, LogPart, LogPosition, LogTransaction, Sequencer, SpaceHead,
 };
-use held_lease_ages::HeldLeaseAges;
+use own_lease_renewal_stopwatches::OwnLeaseRenewalStopwatches;
 use write_transaction::PostgresLogTransaction;
 
 /// Milliseconds in which a call is answered.
@@ -69,7 +69,7 @@ pub(crate) struct PostgresSequencer {
     writing: Mutex<Option<PostgresConnection>>,
     reading: Mutex<Option<PostgresConnection>>,
     listening: Mutex<Option<PostgresConnection>>,
-    leases: Mutex<HeldLeaseAges>,
+    leases: Mutex<OwnLeaseRenewalStopwatches>,
     /// The last try to reach the server, if it failed.
     away: Mutex<Option<LastConnectFailure>>,
 }

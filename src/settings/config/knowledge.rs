@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::ConfigError;
 use super::object_reader::ObjectReader;
-use crate::model::kind_specs::knowledge::EPISODE_KINDS;
+use crate::model::typed_node_field_schemas::knowledge::EPISODE_KINDS;
 
 /// Range of the characters that are collected before they are divided.
 const BUFFER: (u32, u32) = (500, 50_000);

@@ -12,8 +12,8 @@ use super::facets::FacetAndEdgeRows;
 use super::{AgentEditOverwritten, Batch, DiffOp, SiblingGroup};
 use crate::model::database_state_fingerprint::term_of_node;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::kind_specs::is_uuid;
 use crate::model::order_keys;
+use crate::model::typed_node_field_schemas::is_uuid;
 use crate::store::node_columns::SqlTemplate;
 use crate::store::{
     ErrorContext, FileId, NodeData, NodePlace, NodeRecord, NodeRowId, OptionalColumnValues,

@@ -12,8 +12,8 @@ use rusqlite::{ToSql, params, types::ToSqlOutput};
 use serde_json::{Map, Value};
 
 use super::Batch;
-use crate::model::kind_specs::MEMORY_TYPES;
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::MEMORY_TYPES;
 use crate::store::{NodeRowId, PreparedStatements, StoreError};
 
 /// Members of fields whose values are facets, with the types of nodes that have them; all where
@@ -62,14 +62,14 @@ pub(super) struct FacetAndEdgeRows {
 }
 
 /// Facets of one node: names, and values as JSON.
-pub(crate) type FacetEntries = BTreeSet<(String, String)>;
+pub(crate) type NodeFacetSet = BTreeSet<(String, String)>;
 
 /// Returns the facets of a node; `None` where only the views tell them.
-pub(crate) fn facet_entries(
+pub(crate) fn node_facet_set(
     node_type: NodeType,
     content_hash: &str,
     fields: Option<&str>,
-) -> Option<FacetEntries> {
+) -> Option<NodeFacetSet> {
     let entry = |(name, value): (&'static str, FacetValue)| {
         let value = match value {
             FacetValue::Integer(it) => Value::from(it),

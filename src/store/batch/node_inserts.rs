@@ -39,24 +39,24 @@ pub(super) struct PendingChangeRow {
     seq: i64,
 }
 
-/// Builds the fingerprint terms of the groups that get children in one call.
-struct StateFingerprintTermBuilder {
+/// Fingerprint terms of the groups of siblings that get children in one call.
+struct InsertedSiblingFingerprintTerms {
     /// Key of the first inserted node.
     first: NodeRowId,
     /// Ids of the inserted nodes so far, by key.
     ids: Vec<String>,
     /// Groups of siblings that are all inserted here.
-    summed: BTreeMap<SiblingGroup, SiblingGroupFingerprintCursor>,
+    summed: BTreeMap<SiblingGroup, SiblingFingerprintInProgress>,
 }
 
 /// A group of siblings whose fingerprint terms are added as its nodes are inserted.
-struct SiblingGroupFingerprintCursor {
+struct SiblingFingerprintInProgress {
     parent: Option<String>,
     /// The index of the last child.
     last: Option<usize>,
 }
 
-impl StateFingerprintTermBuilder {
+impl InsertedSiblingFingerprintTerms {
     /// Returns the id of a parent that was inserted in this call.
     fn id_of(&self, parent: NodeRowId) -> Option<&String> {
         let nth = parent.0.checked_sub(self.first.0)?;
@@ -108,7 +108,7 @@ impl Batch<'_> {
         let first = self.next_key()?;
         let mut statements = InsertStatements::new(self.tx)?;
         let mut groups =
-            StateFingerprintTermBuilder { first, ids: Vec::new(), summed: BTreeMap::new() };
+            InsertedSiblingFingerprintTerms { first, ids: Vec::new(), summed: BTreeMap::new() };
         for (new, key) in nodes.iter().zip(first.0..) {
             let hash = new.hash.to_string();
             self.sum_group(&mut groups, new.place.into())?;
@@ -355,7 +355,7 @@ impl Batch<'_> {
     /// is summed up at the end of the write.
     fn sum_group(
         &mut self,
-        groups: &mut StateFingerprintTermBuilder,
+        groups: &mut InsertedSiblingFingerprintTerms,
         group: SiblingGroup,
     ) -> Result<(), StoreError> {
         if groups.summed.contains_key(&group) || self.touched.contains(&group) {
@@ -370,7 +370,7 @@ impl Batch<'_> {
             None if self.states(group)?.is_empty() => self.parent_name(group)?,
             None => return self.touch(group),
         };
-        groups.summed.insert(group, SiblingGroupFingerprintCursor { parent, last: None });
+        groups.summed.insert(group, SiblingFingerprintInProgress { parent, last: None });
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::store::{IfMissing, Writer};
 
-const OPENED: DatabaseInodes = [Some(inode(1)), Some(inode(2)), Some(inode(3))];
+const OPENED: DatabaseWalShmInodes = [Some(inode(1)), Some(inode(2)), Some(inode(3))];
 
 const fn inode(number: u64) -> FileIdentity {
     FileIdentity { device: 7, number, born: None }

@@ -15,9 +15,9 @@ use rusqlite::{Connection, Row, params};
 use super::{HeatWriter, note_full_at, unless_busy};
 use crate::model::clock::UnixMillis;
 use crate::model::heat::{HeatParameters, StoredHeat, cold_before};
-use crate::store::auxiliary_connection::AuxiliaryConnection;
+use crate::store::relaxed_durability_connection::RelaxedDurabilityConnection;
 use crate::store::{
-    ClaimableLeases, ErrorContext, LeaseClient, NodeRowId, PreparedStatements, StoreError,
+    ClaimableLeaseAge, ErrorContext, LeaseAcquirer, NodeRowId, PreparedStatements, StoreError,
     heat_rows,
 };
 
@@ -42,7 +42,7 @@ pub(crate) struct ColdNode {
 /// Cold nodes offered to a client. Dropping the offer gives them back.
 pub(crate) struct ColdNodesOffer {
     heat_writer: Arc<HeatWriter>,
-    leases: LeaseClient,
+    leases: LeaseAcquirer,
     nodes: Vec<ColdNode>,
     line: f64,
 }
@@ -93,8 +93,8 @@ impl HeatWriter {
             state.cold.is_armed = false;
             return Ok(None);
         }
-        let leases = LeaseClient::open(&self.path, &self.file_identity, &self.holder)?;
-        if !leases.take(LEASE, ClaimableLeases::Free, now)? {
+        let leases = LeaseAcquirer::open(&self.path, &self.file_identity, &self.holder)?;
+        if !leases.take(LEASE, ClaimableLeaseAge::Expired, now)? {
             return Ok(None);
         }
         // Read again under the lease: another server may have notified of them just now.
@@ -160,7 +160,10 @@ impl ColdOfferTracker {
         !self.notified.is_empty()
     }
 
-    pub(super) fn write_notified(&mut self, conn: &AuxiliaryConnection) -> Result<(), StoreError> {
+    pub(super) fn write_notified(
+        &mut self,
+        conn: &RelaxedDurabilityConnection,
+    ) -> Result<(), StoreError> {
         if !self.notified.is_empty() && unless_busy(note(conn, &self.notified))? {
             self.notified.clear();
         }
@@ -168,7 +171,7 @@ impl ColdOfferTracker {
     }
 }
 
-fn note(conn: &AuxiliaryConnection, notified: &[NotifiedNode]) -> Result<(), StoreError> {
+fn note(conn: &RelaxedDurabilityConnection, notified: &[NotifiedNode]) -> Result<(), StoreError> {
     const NOTE: &str = "UPDATE heat SET announced = ?2, announced_at = ?3 WHERE node = ?1";
     let tx = conn.begin_write("begin to note cold nodes")?;
     let attended = heat_rows::memory_clock(&tx)?;
@@ -184,7 +187,7 @@ fn note(conn: &AuxiliaryConnection, notified: &[NotifiedNode]) -> Result<(), Sto
 
 /// Returns the first cold nodes without a notification; none while another process writes.
 fn cold_nodes(
-    conn: &AuxiliaryConnection,
+    conn: &RelaxedDurabilityConnection,
     rates: &HeatParameters,
     now: UnixMillis,
 ) -> Result<Vec<ColdNode>, StoreError> {
@@ -220,7 +223,7 @@ fn may_untouched_come_before(
     Ok(are_before && heat_rows::has_untouched(conn)?)
 }
 
-fn give_rows(conn: &AuxiliaryConnection) -> Result<(), StoreError> {
+fn give_rows(conn: &RelaxedDurabilityConnection) -> Result<(), StoreError> {
     let tx = conn.begin_write("begin to give temperatures")?;
     heat_rows::add_next_heat_rows(&tx)?;
     tx.commit().doing("commit temperatures")
@@ -240,7 +243,7 @@ impl ColdCandidate {
     }
 }
 
-fn correct(conn: &AuxiliaryConnection, late: &[ColdCandidate]) -> Result<(), StoreError> {
+fn correct(conn: &RelaxedDurabilityConnection, late: &[ColdCandidate]) -> Result<(), StoreError> {
     let tx = conn.begin_write("begin to work out temperatures")?;
     for ColdCandidate { node, .. } in late {
         // It may have been read, or be gone, by now.

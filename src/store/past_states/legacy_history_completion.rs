@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, Row, params};
 
-use super::PastState;
+use super::DatabaseStateAtSnapshot;
 use crate::model::identity::ContentHash;
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::{PreparedStatements, StoreError};
@@ -226,7 +226,7 @@ fn set_fingerprints(
     const SNAPSHOTS: &str = "SELECT id FROM snapshot ORDER BY id DESC";
     const SET: &str = "UPDATE snapshot SET cursor_hash = ?2 WHERE id = ?1";
     let ids: Vec<i64> = conn.rows(SNAPSHOTS, [], |row| row.get(0), "list the snapshots")?;
-    let mut past = PastState::present(conn)?;
+    let mut past = DatabaseStateAtSnapshot::present(conn)?;
     let newest = ids.first().copied();
     for id in ids {
         if Some(id) != newest {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Row;
 
-use super::{ChangeCounts, MemoryChangeCounters, Reader, unsigned};
+use super::{ChangeCounts, ChangeDetectionCounters, Reader, unsigned};
 use crate::model::clock::UnixMillis;
 use crate::model::heat::StoredHeat;
 use crate::store::{ErrorContext, NodeRowId, PreparedStatements, StoreError, heat_rows};
@@ -43,7 +43,7 @@ struct BrowseSums {
 
 /// Sums with the state that they are of.
 struct CachedSums<T> {
-    counters: MemoryChangeCounters,
+    counters: ChangeDetectionCounters,
     at: UnixMillis,
     n_nodes: u64,
     sums: Arc<T>,
@@ -51,7 +51,7 @@ struct CachedSums<T> {
 
 impl<T> CachedSums<T> {
     /// Returns the sums, if they still hold.
-    fn known(&self, counters: &MemoryChangeCounters, now: UnixMillis) -> Option<Arc<T>> {
+    fn known(&self, counters: &ChangeDetectionCounters, now: UnixMillis) -> Option<Arc<T>> {
         let is_recent = self.at <= now && now.since(self.at) < AGE_MS_MAX;
         let holds = self.counters == *counters || EXACT_MAX < self.n_nodes && is_recent;
         holds.then(|| Arc::clone(&self.sums))

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::{Reader, list};
 use crate::model::clock::UnixMillis;
-use crate::model::kind_specs::KindSpec;
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::TypedNodeSchema;
 use crate::store::{ErrorContext, NodeRowId, PreparedStatements, StoreError};
 
 /// Tells whether archived memories are shown.
@@ -60,7 +60,7 @@ impl NodeFilter<'_> {
     /// Returns the values of [`meets_filter`], from the first on.
     pub(super) fn values(&self) -> [Value; 8] {
         let text = |it: Option<&str>| it.map_or(Value::Null, |it| Value::Text(it.to_owned()));
-        let is_typed = self.node_type.and_then(KindSpec::of).is_some();
+        let is_typed = self.node_type.and_then(TypedNodeSchema::of).is_some();
         let node_type = text(self.node_type.map(NodeType::as_str));
         let (typed, noted) =
             if is_typed { (node_type, Value::Null) } else { (Value::Null, node_type) };
@@ -205,7 +205,7 @@ impl Reader {
             meets_filter!("newest.key"),
             " LIMIT 1"
         );
-        let is_typed = filter.node_type.and_then(KindSpec::of).is_some();
+        let is_typed = filter.node_type.and_then(TypedNodeSchema::of).is_some();
         let (sql, n_max) = match is_typed || !filter.of_memories().is_empty() {
             true => (MEMORY, 1),
             false => (NEWEST, NODES_MAX),

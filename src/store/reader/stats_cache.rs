@@ -15,7 +15,7 @@ use rusqlite::{OptionalExtension, Row};
 
 use super::browse_sum_cache::BrowseCache;
 use super::stats::TemperatureStats;
-use super::{MemoryChangeCounters, Reader, unsigned};
+use super::{ChangeDetectionCounters, Reader, unsigned};
 use crate::model::clock::UnixMillis;
 use crate::model::heat::HeatThresholds;
 use crate::store::record::read_type;
@@ -44,7 +44,7 @@ struct CachedTotals {
     references: Option<(ReferenceCacheKey, ReferenceSums)>,
     /// The number of snapshots, by the newest and the oldest.
     snapshots: Option<((i64, i64), u64)>,
-    temperatures: Option<(MemoryChangeCounters, UnixMillis, TemperatureStats)>,
+    temperatures: Option<(ChangeDetectionCounters, UnixMillis, TemperatureStats)>,
 }
 
 /// Sums over the nodes at a snapshot.
@@ -128,7 +128,7 @@ impl Reader {
     /// Returns the sums over the nodes of the state that `counters` is of.
     pub(super) fn node_sums(
         &self,
-        counters: &MemoryChangeCounters,
+        counters: &ChangeDetectionCounters,
     ) -> Result<NodeSums, StoreError> {
         let sums = match self.sums.known().nodes {
             Some(known) => match self.updated(known, counters)? {
@@ -145,7 +145,7 @@ impl Reader {
     fn updated(
         &self,
         mut sums: NodeSums,
-        counters: &MemoryChangeCounters,
+        counters: &ChangeDetectionCounters,
     ) -> Result<Option<NodeSums>, StoreError> {
         const CHANGED: &str = "
             SELECT change.op = 'add', change.old_type, change.old_tokens,
@@ -196,7 +196,7 @@ impl Reader {
         Ok(Some(sums))
     }
 
-    fn counted(&self, counters: &MemoryChangeCounters) -> Result<NodeSums, StoreError> {
+    fn counted(&self, counters: &ChangeDetectionCounters) -> Result<NodeSums, StoreError> {
         const BY_TYPE: &str = "
             SELECT node_type, count(*), sum(token_count)
               FROM node
@@ -225,14 +225,14 @@ impl Reader {
 
     pub(super) fn reference_sums(
         &self,
-        counters: &MemoryChangeCounters,
+        counters: &ChangeDetectionCounters,
     ) -> Result<ReferenceSums, StoreError> {
         const COUNTS: &str = "
             SELECT count(*) FILTER (WHERE target IS NOT NULL AND origin = 'parsed'),
                    count(*) FILTER (WHERE target IS NOT NULL AND origin = 'manual'),
                    count(*) FILTER (WHERE target IS NULL)
               FROM reference";
-        let &MemoryChangeCounters { head, edges, files, views, .. } = counters;
+        let &ChangeDetectionCounters { head, edges, files, views, .. } = counters;
         let key = ReferenceCacheKey { head, edges, files, views };
         if let Some((known, sums)) = self.sums.known().references
             && known == key
@@ -251,7 +251,10 @@ impl Reader {
         Ok(sums)
     }
 
-    pub(super) fn n_snapshots(&self, counters: &MemoryChangeCounters) -> Result<u64, StoreError> {
+    pub(super) fn n_snapshots(
+        &self,
+        counters: &ChangeDetectionCounters,
+    ) -> Result<u64, StoreError> {
         const SNAPSHOTS: &str = "SELECT count(*) FROM snapshot";
         let key = (counters.head, counters.oldest);
         if let Some((known, n)) = self.sums.known().snapshots
@@ -267,7 +270,7 @@ impl Reader {
     /// Returns the distribution of temperatures, which may be somewhat old.
     pub(super) fn recent_temperatures(
         &self,
-        counters: &MemoryChangeCounters,
+        counters: &ChangeDetectionCounters,
         n_nodes: u64,
         lines: HeatThresholds,
         now: UnixMillis,

@@ -138,7 +138,8 @@ fn a_file_with_an_error_keeps_its_row() {
         .map(|it| format!("{} {} {} {:?}", it.path, it.n_nodes, it.tokens, it.error))
         .collect();
     assert_eq!(files, ["bad.md 0 0 Some(\"not text\")", "good.md 1 2 None"]);
-    let block = crate::query::render::file_tree::render_files(&reader.files().unwrap());
+    let block =
+        crate::query::render::source_files_by_folder::render_files(&reader.files().unwrap());
     expect![[r#"
         === Files ===
         /notes

@@ -107,7 +107,7 @@ const PASSAGES: &[(&str, Passage)] = &[
     // A dry run.
     ("maintenance/gc.rs", Passage::Local),
     // It runs the repairs.
-    ("maintenance/backup_and_repair.rs", Passage::Local),
+    ("maintenance/repair_after_backup.rs", Passage::Local),
     ("maintenance/redaction.rs", Passage::NewEpoch),
     ("maintenance/transfer/atomic_file.rs", Passage::NewFile),
     ("maintenance/transfer/backup.rs", Passage::NewFile),
@@ -119,7 +119,7 @@ const PASSAGES: &[(&str, Passage)] = &[
     ("maintenance/transfer/salvage.rs", Passage::NewFile),
     ("maintenance/transfer/v03.rs", Passage::NewFile),
     // Connections for heat, leases and vectors; the one for the log is in `replication.rs`.
-    ("store/auxiliary_connection.rs", Passage::Local),
+    ("store/relaxed_durability_connection.rs", Passage::Local),
     ("store/checkpoint.rs", Passage::Local),
     ("store/connection.rs", Passage::Local),
     // It begins transactions for the others.
@@ -135,7 +135,7 @@ const PASSAGES: &[(&str, Passage)] = &[
     ("store/schema/comparison.rs", Passage::Local),
     ("store/replication.rs", Passage::Log),
     ("store/vector_writer.rs", Passage::Local),
-    ("store/missing_wal_at_opening.rs", Passage::Local),
+    ("store/unsafe_wal_open_refusal.rs", Passage::Local),
     ("store/writer.rs", Passage::Log),
 ];
 
@@ -147,7 +147,7 @@ fn what_bypasses_the_log_is_local_or_begins_a_new_epoch() {
         "transaction_with_behavior(",
         ".transaction(",
         "open_beside(",
-        "AuxiliaryConnection::open(",
+        "RelaxedDurabilityConnection::open(",
         "open_existing(",
         "open_writer(",
         "Connection::open",

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use crate::model::clock::UnixMillis;
 use crate::model::heat::PendingAttendedTime;
 use crate::store::{
-    Batch, ClaimableLeases, HeatIncrement, HeatWriter, IfMissing, LeaseClient, NodeRowId,
+    Batch, ClaimableLeaseAge, HeatIncrement, HeatWriter, IfMissing, LeaseAcquirer, NodeRowId,
     ReaderPool, StoreError, VectorWriter, Writer,
 };
 
@@ -23,7 +23,7 @@ struct Server {
     writer: Writer,
     readers: ReaderPool,
     heat: HeatWriter,
-    leases: LeaseClient,
+    leases: LeaseAcquirer,
     vectors: VectorWriter,
 }
 
@@ -36,7 +36,7 @@ impl Server {
         let server = Server {
             readers: ReaderPool::new(&path, &files).unwrap(),
             heat: HeatWriter::new(&path, &writer).unwrap(),
-            leases: LeaseClient::open(&path, &files, "ann").unwrap(),
+            leases: LeaseAcquirer::open(&path, &files, "ann").unwrap(),
             vectors: VectorWriter::open(&path, &writer).unwrap(),
             _dir: dir,
             path,
@@ -62,7 +62,7 @@ impl Server {
             ("a read", self.readers.read(|it| it.attended()).map(drop)),
             ("warming", self.heat.warm(&[warmth])),
             ("a tick", self.heat.tick(elapsed, now).map(drop)),
-            ("taking a lease", self.leases.take("scan", ClaimableLeases::Free, now).map(drop)),
+            ("taking a lease", self.leases.take("scan", ClaimableLeaseAge::Expired, now).map(drop)),
             ("releasing a lease", self.leases.release("scan")),
             (
                 "storing vectors",

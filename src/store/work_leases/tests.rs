@@ -7,8 +7,8 @@ struct Rivals {
     _dir: tempfile::TempDir,
     writer: Writer,
     path: std::path::PathBuf,
-    ann: LeaseClient,
-    ben: LeaseClient,
+    ann: LeaseAcquirer,
+    ben: LeaseAcquirer,
 }
 
 fn rivals() -> Rivals {
@@ -16,14 +16,14 @@ fn rivals() -> Rivals {
     let path = dir.path().join("memory.db");
     let writer = Writer::open(&path, IfMissing::Create).unwrap();
     let [ann, ben] =
-        ["ann", "ben"].map(|it| LeaseClient::open(&path, writer.file_identity(), it).unwrap());
+        ["ann", "ben"].map(|it| LeaseAcquirer::open(&path, writer.file_identity(), it).unwrap());
     Rivals { _dir: dir, writer, path, ann, ben }
 }
 
 #[track_caller]
-fn check_take(who: &LeaseClient, at: i64, expected: bool) {
+fn check_take(who: &LeaseAcquirer, at: i64, expected: bool) {
     assert_eq!(
-        who.take("heat", ClaimableLeases::Free, UnixMillis(at)).unwrap(),
+        who.take("heat", ClaimableLeaseAge::Expired, UnixMillis(at)).unwrap(),
         expected,
         "{} at {at}",
         who.holder
@@ -37,7 +37,7 @@ fn one_at_a_time_holds_a_lease() {
     check_take(ben, 1, false);
     check_take(ann, 2, true);
     assert!(
-        ben.take("rescan", ClaimableLeases::Free, UnixMillis(3)).unwrap(),
+        ben.take("rescan", ClaimableLeaseAge::Expired, UnixMillis(3)).unwrap(),
         "another name is another lease"
     );
 }
@@ -74,7 +74,7 @@ fn a_released_lease_is_free() {
 fn a_new_process_takes_over_an_idle_lease() {
     let Rivals { _dir, ann, ben, .. } = &rivals();
     check_take(ann, 0, true);
-    let start = |at| ben.take("heat", ClaimableLeases::Idle, UnixMillis(at)).unwrap();
+    let start = |at| ben.take("heat", ClaimableLeaseAge::NotRenewedLately, UnixMillis(at)).unwrap();
     assert!(!start(FRESH_MS), "ann may be in the middle of it");
     assert!(start(FRESH_MS + 1));
     check_take(ann, FRESH_MS + 2, false);

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{ResourceFn, put};
 use crate::mcp::uri::UriVars;
-use crate::mcp::{Resource, ResourceFormat, RuntimeAddedResource};
+use crate::mcp::{Resource, ResourceFormat, TemplateInstanceResource};
 use crate::memory::typed::{CollectionFilter, CollectionName, CustomView, MemoryError, SHOWN_MAX};
 use crate::memory::{Error, ReadOnlyMemory};
 use crate::model::clock::UnixMillis;
@@ -117,12 +117,12 @@ pub(super) const CUSTOM: Resource<ResourceFn> = Resource {
 
 /// Returns the custom views that there are; none when the database fails, since the other
 /// resources do not depend on them.
-pub(crate) fn custom_views(view: &ReadOnlyMemory) -> Vec<RuntimeAddedResource> {
+pub(crate) fn custom_views(view: &ReadOnlyMemory) -> Vec<TemplateInstanceResource> {
     let views = view.read(CustomView::all).unwrap_or_else(|error| {
         log::warn!("the custom views are not listed: {error}");
         Vec::new()
     });
-    let listed = |it: CustomView| RuntimeAddedResource {
+    let listed = |it: CustomView| TemplateInstanceResource {
         uri: it.uri(),
         title: it.name.clone(),
         description: match it.conditions_as_text().as_str() {

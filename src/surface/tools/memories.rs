@@ -9,7 +9,7 @@ use crate::memory::typed::{
     DeleteRequest, QueryRequest, SORT_KEYS, SORT_ORDERS, StoreRequest, UpdateRequest,
     check_no_arguments,
 };
-use crate::model::kind_specs::{IMPORTANCES, MEMORY_TYPES, STATUSES};
+use crate::model::typed_node_field_schemas::{IMPORTANCES, MEMORY_TYPES, STATUSES};
 use crate::surface::ToolRunner;
 
 /// Told to a client's model where these tools are the first that are offered.

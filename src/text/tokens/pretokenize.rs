@@ -5,7 +5,7 @@
 //!   | ?[^\s\p{L}\p{N}]++[\r\n]*+ | \s++$ | \s*[\r\n] | \s+(?!\S) | \s
 //! ```
 
-use super::vocabulary::{is_letter, is_number};
+use super::cl100k_vocabulary::{is_letter, is_number};
 
 /// The character classes of the pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

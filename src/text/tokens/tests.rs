@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use tiktoken_rs::CoreBPE;
 
-use super::vocabulary::{N_SLOTS, N_TOKENS, TOKEN_BYTES_MAX, WIDTH, first_slot};
+use super::cl100k_vocabulary::{N_SLOTS, N_TOKENS, TOKEN_BYTES_MAX, WIDTH, first_slot};
 use super::*;
 
 static REFERENCE: LazyLock<CoreBPE> = LazyLock::new(|| tiktoken_rs::cl100k_base().unwrap());

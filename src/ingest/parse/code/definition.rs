@@ -3,7 +3,7 @@
 //! In some languages a name with parentheses and a body defines a function, too.
 
 use super::languages::{KeywordlessFunctions, Language};
-use super::lines::LexedSource;
+use super::line_and_bracket_lexer::LexedSource;
 
 /// The role of a line of code that begins something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::definition::{LineRole, MemberCapability, begins, goes_on};
 use super::languages::{Language, Layout};
-use super::lines::{LexedSource, Line, PunctuationMark};
+use super::line_and_bracket_lexer::{LexedSource, Line, PunctuationMark};
 
 /// Consecutive lines that belong together.
 #[derive(Clone, Debug)]

@@ -57,13 +57,13 @@ pub(super) enum Visit {
 
 /// Iterates over the starts and ends of all nodes inside another.
 #[derive(Debug)]
-pub(super) struct DomWalk<'d> {
+pub(super) struct DomStartEndIterator<'d> {
     dom: &'d Dom,
     top: DomId,
     due: Option<Visit>,
 }
 
-impl DomWalk<'_> {
+impl DomStartEndIterator<'_> {
     /// Skips the inside and the end of a node that has just started.
     pub(super) fn skip_inside(&mut self, id: DomId) {
         self.due = self.after(id);
@@ -75,7 +75,7 @@ impl DomWalk<'_> {
     }
 }
 
-impl Iterator for DomWalk<'_> {
+impl Iterator for DomStartEndIterator<'_> {
     type Item = Visit;
 
     fn next(&mut self) -> Option<Visit> {
@@ -206,8 +206,8 @@ impl Dom {
     }
 
     /// Iterates over the nodes inside `top`.
-    pub(super) fn walk(&self, top: DomId) -> DomWalk<'_> {
-        DomWalk { dom: self, top, due: self.first_child(top).map(Visit::Start) }
+    pub(super) fn walk(&self, top: DomId) -> DomStartEndIterator<'_> {
+        DomStartEndIterator { dom: self, top, due: self.first_child(top).map(Visit::Start) }
     }
 
     /// Returns the markup of `top`: attributes quoted, special characters escaped.

@@ -26,13 +26,13 @@ pub(super) struct RenderedRun {
     pub(super) plain: String,
     /// Whether it has anything beside images and formulas.
     pub(super) has_text: bool,
-    pub(super) soles: Vec<SoleInlineContent>,
+    pub(super) soles: Vec<SoleImageOrFormula>,
     pub(super) span: Range<usize>,
 }
 
 /// Content that becomes a node of its own if the run has nothing else.
 #[derive(Clone, Debug)]
-pub(super) enum SoleInlineContent {
+pub(super) enum SoleImageOrFormula {
     Image { markdown: String, alt: String, address: String },
     Math(u32),
 }
@@ -58,7 +58,7 @@ pub(super) struct InlineRun {
     /// The code span written last, and its start: the next one may continue it.
     last_code: Option<(usize, String)>,
     has_text: bool,
-    soles: Vec<SoleInlineContent>,
+    soles: Vec<SoleImageOrFormula>,
     span: Option<Range<usize>>,
 }
 
@@ -197,7 +197,7 @@ impl InlineRun {
             self.out.push_str(&href);
             self.out.push(')');
             self.last_code = None;
-            if let [SoleInlineContent::Image { markdown, .. }] = &mut self.soles[..]
+            if let [SoleImageOrFormula::Image { markdown, .. }] = &mut self.soles[..]
                 && !self.has_text
             {
                 *markdown = self.out[start..].to_owned();
@@ -214,13 +214,13 @@ impl InlineRun {
         let Some(address) = destination(address) else { return self.text(&alt) };
         let markdown = format!("![{alt}]({address})");
         self.push(&markdown, &alt);
-        self.soles.push(SoleInlineContent::Image { markdown, alt, address });
+        self.soles.push(SoleImageOrFormula::Image { markdown, alt, address });
     }
 
     /// Adds a formula; `element` is its element.
     pub(super) fn math(&mut self, markdown: &str, element: u32) {
         self.push(markdown, markdown);
-        self.soles.push(SoleInlineContent::Math(element));
+        self.soles.push(SoleImageOrFormula::Math(element));
     }
 
     /// Adds a mark or a piece of markup, unchanged.

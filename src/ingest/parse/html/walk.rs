@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::dom::{Dom, DomId, ROOT, Visit};
 use super::inline::{self, ChildVisit};
-use super::inline_run::{InlineRun, LineBreaks, RenderedRun, SoleInlineContent};
+use super::inline_run::{InlineRun, LineBreaks, RenderedRun, SoleImageOrFormula};
 use super::linear_time_tag_filter::{CODE, LINK};
 use super::{NODES_MAX, html_table_to_tsv};
 use crate::ingest::parse::list_quote_footnote_writer::{
@@ -242,7 +242,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         if !rendered.has_text && self.n_paragraphs == 0 {
             let is_one = rendered.soles.len() == 1;
             if is_one
-                || rendered.soles.iter().all(|it| matches!(it, SoleInlineContent::Image { .. }))
+                || rendered.soles.iter().all(|it| matches!(it, SoleImageOrFormula::Image { .. }))
             {
                 for sole in rendered.soles {
                     self.sole(sole, rendered.span.clone());
@@ -275,10 +275,10 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         inline::run_within(flow, href, 0 < self.n_codes)
     }
 
-    fn sole(&mut self, sole: SoleInlineContent, span: Range<usize>) {
+    fn sole(&mut self, sole: SoleImageOrFormula, span: Range<usize>) {
         match sole {
-            SoleInlineContent::Math(id) => self.drawing(id),
-            SoleInlineContent::Image { markdown, alt, address } => {
+            SoleImageOrFormula::Math(id) => self.drawing(id),
+            SoleImageOrFormula::Image { markdown, alt, address } => {
                 let line = if alt.is_empty() { address } else { alt };
                 self.add(Node {
                     node_type: NodeType::Embed,

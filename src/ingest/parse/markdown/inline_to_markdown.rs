@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CowStr, Event, LinkType, Tag};
 
-use super::masked_parser_input::PipeMaskedMarkdown;
+use super::masked_parser_input::WikilinkPipeMaskedMarkdown;
 
 /// Maximum bytes of plain text that are kept; a label is cut from it.
 const PLAIN_BYTES_MAX: usize = 1024;
@@ -27,7 +27,7 @@ pub(super) enum InlineBreaks {
 /// Inline text while it is rendered.
 #[derive(Debug)]
 pub(super) struct InlineRenderer<'a> {
-    source: PipeMaskedMarkdown<'a>,
+    source: WikilinkPipeMaskedMarkdown<'a>,
     flow: InlineBreaks,
     out: String,
     plain: String,
@@ -54,7 +54,7 @@ pub(super) struct RenderedInline {
 
 impl<'a> InlineRenderer<'a> {
     pub(super) fn new(
-        source: PipeMaskedMarkdown<'a>,
+        source: WikilinkPipeMaskedMarkdown<'a>,
         flow: InlineBreaks,
         span: Range<usize>,
     ) -> InlineRenderer<'a> {

@@ -14,12 +14,12 @@ const WIKILINK_BYTES_MAX: usize = 1024;
 /// A text, and the same text as the parser sees it. The second has the same bytes except for the
 /// pipes inside wikilinks, which must not end a table's cell.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PipeMaskedMarkdown<'a> {
+pub(super) struct WikilinkPipeMaskedMarkdown<'a> {
     pub(super) text: &'a str,
     pub(super) parsed: &'a str,
 }
 
-impl<'a> PipeMaskedMarkdown<'a> {
+impl<'a> WikilinkPipeMaskedMarkdown<'a> {
     /// Restores the pipes in a text from the parser.
     pub(super) fn restored<'b>(&self, given: &'b str) -> Cow<'b, str> {
         let is_same = std::ptr::eq(self.text, self.parsed);
@@ -92,7 +92,7 @@ pub(super) struct UnusedLinkDefinitionFinder {
 
 impl UnusedLinkDefinitionFinder {
     /// Finds definitions and their uses, which takes a parse of its own.
-    pub(super) fn of(source: PipeMaskedMarkdown<'_>) -> UnusedLinkDefinitionFinder {
+    pub(super) fn of(source: WikilinkPipeMaskedMarkdown<'_>) -> UnusedLinkDefinitionFinder {
         if !source.text.contains("]:") {
             return UnusedLinkDefinitionFinder::default();
         }
@@ -126,7 +126,11 @@ impl UnusedLinkDefinitionFinder {
 
     /// Returns the definitions in `gap` that no link uses, one a line; the parser drops them. Empty
     /// if there are none.
-    pub(super) fn unused_in(&self, source: PipeMaskedMarkdown<'_>, gap: Range<usize>) -> String {
+    pub(super) fn unused_in(
+        &self,
+        source: WikilinkPipeMaskedMarkdown<'_>,
+        gap: Range<usize>,
+    ) -> String {
         let mut out = String::new();
         if !self.is_possible || gap.end <= gap.start {
             return out;

@@ -48,7 +48,7 @@ pub(super) fn regions(text: &str, start: usize) -> Vec<MarkdownOrVerbatimRegion>
         return vec![MarkdownOrVerbatimRegion::Markdown(start..text.len())];
     }
     let mut cutter =
-        RegionSplitter { text, start, fence: None, is_after_blank: false, out: Vec::new() };
+        SourceRegionsBuilder { text, start, fence: None, is_after_blank: false, out: Vec::new() };
     let mut at = start;
     while at < text.len() {
         let len = text[at..].find('\n').map_or(text.len() - at, |len| len + 1);
@@ -58,7 +58,7 @@ pub(super) fn regions(text: &str, start: usize) -> Vec<MarkdownOrVerbatimRegion>
     cutter.finish()
 }
 
-struct RegionSplitter<'a> {
+struct SourceRegionsBuilder<'a> {
     text: &'a str,
     /// Start of the open region.
     start: usize,
@@ -67,7 +67,7 @@ struct RegionSplitter<'a> {
     out: Vec<MarkdownOrVerbatimRegion>,
 }
 
-impl RegionSplitter<'_> {
+impl SourceRegionsBuilder<'_> {
     fn line(&mut self, line: Range<usize>) {
         let text = self.text;
         let words = &text[line.clone()];

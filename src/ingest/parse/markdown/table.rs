@@ -5,7 +5,7 @@ use std::ops::Range;
 use pulldown_cmark::{Event, Tag, TagEnd};
 
 use super::inline_to_markdown::{InlineBreaks, InlineRenderer};
-use super::masked_parser_input::PipeMaskedMarkdown;
+use super::masked_parser_input::WikilinkPipeMaskedMarkdown;
 use crate::ingest::parse::label;
 use crate::model::tree::{Node, NodeType};
 use crate::text;
@@ -27,7 +27,7 @@ impl<'a> MarkdownTableBuilder<'a> {
     /// Reads an event between the table's start and its end.
     pub(super) fn event(
         &mut self,
-        source: PipeMaskedMarkdown<'a>,
+        source: WikilinkPipeMaskedMarkdown<'a>,
         event: Event<'_>,
         range: Range<usize>,
     ) {
@@ -76,7 +76,7 @@ impl<'a> MarkdownTableBuilder<'a> {
     }
 
     /// Ends a row. The parser drops the cells beyond the last column; they are kept here.
-    fn end_row(&mut self, source: PipeMaskedMarkdown<'a>, end: usize) {
+    fn end_row(&mut self, source: WikilinkPipeMaskedMarkdown<'a>, end: usize) {
         let rest = source.parsed.get(self.cell_end..end).unwrap_or("").trim();
         let rest = rest.strip_prefix('|').unwrap_or(rest);
         let rest = rest.strip_suffix('|').unwrap_or(rest);

@@ -5,9 +5,9 @@ use std::ops::Range;
 use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, Tag, TagEnd};
 
 use super::inline_to_markdown::{InlineBreaks, InlineRenderer, RenderedInline};
-use super::masked_parser_input::{PipeMaskedMarkdown, UnusedLinkDefinitionFinder};
+use super::masked_parser_input::{UnusedLinkDefinitionFinder, WikilinkPipeMaskedMarkdown};
 use super::table::MarkdownTableBuilder;
-use super::verbatim_blocks::VerbatimBlockCollector;
+use super::verbatim_block_text::VerbatimBlockTextBuilder;
 use super::{NODES_MAX, code_node};
 use crate::ingest::parse::label;
 use crate::ingest::parse::list_quote_footnote_writer::{ContainerKind, ListQuoteFootnoteWriter};
@@ -26,7 +26,7 @@ enum OpenBlock<'a> {
 
 /// The walk over one section.
 pub(super) struct MarkdownWalk<'a, 'o> {
-    source: PipeMaskedMarkdown<'a>,
+    source: WikilinkPipeMaskedMarkdown<'a>,
     /// Start of the section in the file.
     base: usize,
     outline: &'o mut NodeTreeBuilder,
@@ -34,7 +34,7 @@ pub(super) struct MarkdownWalk<'a, 'o> {
     container: Option<ListQuoteFootnoteWriter>,
     inline: Option<InlineRenderer<'a>>,
     block: OpenBlock<'a>,
-    raw: VerbatimBlockCollector,
+    raw: VerbatimBlockTextBuilder,
     table: Option<MarkdownTableBuilder<'a>>,
     /// End of the source that is accounted for.
     cursor: usize,
@@ -45,7 +45,7 @@ pub(super) struct MarkdownWalk<'a, 'o> {
 impl<'a, 'o> MarkdownWalk<'a, 'o> {
     /// Returns a walk over the section that starts at `base` in the file.
     pub(super) fn new(
-        source: PipeMaskedMarkdown<'a>,
+        source: WikilinkPipeMaskedMarkdown<'a>,
         base: usize,
         outline: &'o mut NodeTreeBuilder,
     ) -> MarkdownWalk<'a, 'o> {
@@ -57,7 +57,7 @@ impl<'a, 'o> MarkdownWalk<'a, 'o> {
             container: None,
             inline: None,
             block: OpenBlock::None,
-            raw: VerbatimBlockCollector::default(),
+            raw: VerbatimBlockTextBuilder::default(),
             table: None,
             cursor: 0,
             flattened_at: None,
@@ -118,12 +118,12 @@ impl<'a, 'o> MarkdownWalk<'a, 'o> {
                     CodeBlockKind::Indented => CowStr::Borrowed(""),
                 };
                 self.block = OpenBlock::Code { info };
-                self.raw = VerbatimBlockCollector::default();
+                self.raw = VerbatimBlockTextBuilder::default();
             }
             Tag::HtmlBlock => {
                 self.start_block(range.start);
                 self.block = OpenBlock::Markup;
-                self.raw = VerbatimBlockCollector::default();
+                self.raw = VerbatimBlockTextBuilder::default();
             }
             Tag::Table(_) => {
                 self.start_block(range.start);

@@ -321,7 +321,7 @@ fn or_kind(label: String, kind: &str) -> String {
 fn map_label(
     data: &ValueArena<'_>,
     index: usize,
-    lines: &printer::ValueText,
+    lines: &printer::TextAndMovedValues,
     has_path: bool,
 ) -> String {
     let value = &data.values[index];

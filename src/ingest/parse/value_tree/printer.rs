@@ -37,9 +37,9 @@ pub(super) enum MoveOutRule {
     Most,
 }
 
-/// A value as text, without the values that moved out of it.
+/// A value as text, and the values that moved out of it.
 #[derive(Debug, Default)]
-pub(super) struct ValueText {
+pub(super) struct TextAndMovedValues {
     pub(super) content: String,
     pub(super) moved: Vec<ValueAsOwnNode>,
 }
@@ -81,13 +81,13 @@ pub(super) fn lines(
     data: &ValueArena<'_>,
     subject: PrintRequest<'_>,
     moves: MoveOutRule,
-) -> ValueText {
+) -> TextAndMovedValues {
     let PrintRequest { index, path, room, .. } = subject;
     let mut writer = ValuePrinter {
         data,
         moves,
         room,
-        out: ValueText::default(),
+        out: TextAndMovedValues::default(),
         open: Vec::new(),
         path: path.to_owned(),
         is_inline: true,
@@ -107,7 +107,7 @@ struct ValuePrinter<'a, 'd> {
     data: &'d ValueArena<'a>,
     moves: MoveOutRule,
     room: usize,
-    out: ValueText,
+    out: TextAndMovedValues,
     open: Vec<OpenCollection>,
     path: String,
     /// Whether the next entry continues the present line: at the start, and behind a dash.

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
-use crate::maintenance::backup_and_repair::repair;
 use crate::maintenance::doctor::{self, CheckStatus};
+use crate::maintenance::repair_after_backup::repair;
 use crate::model::clock::UnixMillis;
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::database_version_testing::forget_fields;

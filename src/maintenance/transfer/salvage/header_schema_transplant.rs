@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use crate::store::missing_wal_at_opening::with_suffix;
+use crate::store::unsafe_wal_open_refusal::with_suffix;
 
 /// Bytes of a page; remindb makes no others.
 const PAGE_BYTES: usize = 4096;

@@ -13,9 +13,9 @@ use crate::maintenance::transfer::row_redaction::ImportRedactor;
 use crate::model::breadcrumb;
 use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::kind_specs::KindSpec;
 use crate::model::order_keys;
 use crate::model::tree::{ContentFormat, NodeType};
+use crate::model::typed_node_field_schemas::TypedNodeSchema;
 use crate::store::links;
 use crate::store::node_columns::{LANG, LEVEL};
 use crate::store::node_insert::{INSERT, NodeInsertRow};
@@ -154,10 +154,11 @@ impl NodeImporter<'_, '_, '_> {
         let file = self.files.of(&rows::word(row, 0)?, self.cleaner)?;
         let noted = NodeType::parse(&rows::word(row, 1)?);
         // Of a type with fields, none was ever made there.
-        let node_type = noted.filter(|it| KindSpec::of(*it).is_none()).unwrap_or_else(|| {
-            self.notes.add("nodes of a type that is not known here are text now");
-            NodeType::Text
-        });
+        let node_type =
+            noted.filter(|it| TypedNodeSchema::of(*it).is_none()).unwrap_or_else(|| {
+                self.notes.add("nodes of a type that is not known here are text now");
+                NodeType::Text
+            });
         let format = ContentFormat::parse(&rows::word(row, 5)?).unwrap_or_else(|| {
             self.notes.add("nodes of a format that is not known here are plain now");
             ContentFormat::Plain

@@ -9,7 +9,7 @@ use super::OperationOutcome;
 use super::edges::NOTE_CHARS_MAX;
 use super::processed_and_pinned::ID_CHARS_MAX;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
-use crate::memory::knowledge::changeset_application_state::ChangesetContext;
+use crate::memory::knowledge::changeset_base_and_names::ChangesetContext;
 use crate::memory::knowledge::entity_resolution::{topic_field, topic_named};
 use crate::memory::knowledge::node_writes::{
     NewKnowledgeNode, NewNodePlace, StoredKnowledgeNode, add_edge, add_node, edge, find_node,
@@ -17,8 +17,8 @@ use crate::memory::knowledge::node_writes::{
 };
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::name_key;
-use crate::model::kind_specs::knowledge::TITLE_CHARS_MAX;
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::knowledge::TITLE_CHARS_MAX;
 use crate::store::Batch;
 use crate::text::tokens;
 pub(super) use any_node_update::{place_in_topic, update};

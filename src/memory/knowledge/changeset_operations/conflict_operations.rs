@@ -4,14 +4,14 @@ use super::OperationOutcome;
 use super::edges::NOTE_CHARS_MAX;
 use super::processed_and_pinned::ID_CHARS_MAX;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
-use crate::memory::knowledge::changeset_application_state::ChangesetContext;
+use crate::memory::knowledge::changeset_base_and_names::ChangesetContext;
 use crate::memory::knowledge::conflict_writes::{
-    ConflictOutcome, DISPUTES, close, end_conflict, open_conflict,
+    ConflictResolution, DISPUTES, close, end_conflict, open_conflict,
 };
 use crate::memory::knowledge::fact_of_episode::stated_fact;
 use crate::memory::knowledge::node_writes::{StoredKnowledgeNode, add_edge, edge, set_fields};
-use crate::model::kind_specs::knowledge::{CONFLICT_STATES, SEVERITIES};
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::knowledge::{CONFLICT_STATES, SEVERITIES};
 use crate::store::Batch;
 
 /// Types of nodes that can be superseded and contradict each other.
@@ -133,7 +133,7 @@ pub(super) fn resolve(
         return Err(given.refuse("winner", why).about(&id));
     }
     let note = given.text("note", NOTE_CHARS_MAX)?;
-    let end = ConflictOutcome::Won(winner.id());
+    let end = ConflictResolution::Won(winner.id());
     end_conflict(batch, &mut conflict, end, note, changeset.now)?;
     Ok(OperationOutcome::of(conflict.id()))
 }
@@ -145,6 +145,6 @@ pub(super) fn dismiss(
 ) -> KnowledgeResult<OperationOutcome> {
     let mut conflict = named_open_conflict(changeset, batch, given)?;
     let note = given.text("note", NOTE_CHARS_MAX)?;
-    end_conflict(batch, &mut conflict, ConflictOutcome::Dismissed, note, changeset.now)?;
+    end_conflict(batch, &mut conflict, ConflictResolution::Dismissed, note, changeset.now)?;
     Ok(OperationOutcome::of(conflict.id()))
 }

@@ -6,7 +6,7 @@ use super::OperationOutcome;
 use super::concepts::{merge_one, place_in_topic};
 use super::processed_and_pinned::id;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
-use crate::memory::knowledge::changeset_application_state::ChangesetContext;
+use crate::memory::knowledge::changeset_base_and_names::ChangesetContext;
 use crate::memory::knowledge::entity_resolution::{known_topic, named_as, topic_field};
 use crate::memory::knowledge::fact_of_episode::fact_stated_alone;
 use crate::memory::knowledge::fact_subject::other_clusters;

@@ -5,13 +5,13 @@ use serde_json::Value;
 use super::OperationOutcome;
 use super::processed_and_pinned::ID_CHARS_MAX;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
-use crate::memory::knowledge::changeset_application_state::ChangesetContext;
+use crate::memory::knowledge::changeset_base_and_names::ChangesetContext;
 use crate::memory::knowledge::node_writes::{
     StoredKnowledgeNode, add_edge, edge, note_unlinked, remove_edge, set_fields,
 };
 use crate::model::fields;
-use crate::model::kind_specs::knowledge::{EVIDENCE, LINKS_MAX};
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::knowledge::{EVIDENCE, LINKS_MAX};
 use crate::store::Batch;
 
 /// Types of edges between concepts.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::OperationOutcome;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeable_nodes::why_not_changed;
-use crate::memory::knowledge::changeset_application_state::ChangesetContext;
+use crate::memory::knowledge::changeset_base_and_names::ChangesetContext;
 use crate::memory::knowledge::ingest_queue::take_off;
 use crate::memory::knowledge::node_writes::{StoredKnowledgeNode, set_fields};
 use crate::model::clock::UnixMillis;

@@ -5,14 +5,14 @@ use serde_json::{Map, Value};
 use super::OperationOutcome;
 use super::processed_and_pinned::ID_CHARS_MAX;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
-use crate::memory::knowledge::changeset_application_state::ChangesetContext;
+use crate::memory::knowledge::changeset_base_and_names::ChangesetContext;
 use crate::memory::knowledge::entity_resolution::{
     add_alias, entity_named, known_entity, topic_named,
 };
 use crate::memory::knowledge::node_writes::{set_fields, set_node};
 use crate::model::entity_extraction::NamedEntity;
-use crate::model::kind_specs::knowledge::ENTITY_KINDS;
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::knowledge::ENTITY_KINDS;
 use crate::store::Batch;
 
 pub(super) fn topic(

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::record_ids::{RecordIds, RecordLink, links};
+use super::record_ids::{LinkInNodeFields, RecordIds, links};
 use super::record_time;
-use crate::model::kind_specs::knowledge::EVIDENCE;
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::knowledge::EVIDENCE;
 use crate::store::reader::KnowledgeRow;
 
 /// Types of edges between concepts that Remind knows.
@@ -94,7 +94,12 @@ impl RemindEdgeLists {
         mentioned
     }
 
-    fn add_evidence(&mut self, row: &KnowledgeRow, (id, to): (&str, &str), link: &RecordLink<'_>) {
+    fn add_evidence(
+        &mut self,
+        row: &KnowledgeRow,
+        (id, to): (&str, &str),
+        link: &LinkInNodeFields<'_>,
+    ) {
         let n = self.evidence.len();
         self.evidence.push(json!({
             "id": format!("evidence-{n}"),
@@ -108,7 +113,7 @@ impl RemindEdgeLists {
     }
 }
 
-fn relation((from, to): (&str, &str), link: &RecordLink<'_>) -> Value {
+fn relation((from, to): (&str, &str), link: &LinkInNodeFields<'_>) -> Value {
     json!({
         "type": link.link_type,
         "target_id": to,
@@ -118,7 +123,11 @@ fn relation((from, to): (&str, &str), link: &RecordLink<'_>) -> Value {
     })
 }
 
-fn entity_relation(row: &KnowledgeRow, (from, to): (&str, &str), link: &RecordLink<'_>) -> Value {
+fn entity_relation(
+    row: &KnowledgeRow,
+    (from, to): (&str, &str),
+    link: &LinkInNodeFields<'_>,
+) -> Value {
     json!({
         "source_id": from,
         "target_id": to,

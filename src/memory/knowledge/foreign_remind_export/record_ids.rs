@@ -133,7 +133,7 @@ impl RecordIds {
 }
 
 /// An edge as fields have it.
-pub(super) struct RecordLink<'a> {
+pub(super) struct LinkInNodeFields<'a> {
     pub(super) link_type: &'a str,
     /// The id of the node at its end.
     pub(super) to: &'a str,
@@ -141,12 +141,12 @@ pub(super) struct RecordLink<'a> {
     pub(super) context: Option<&'a str>,
 }
 
-pub(super) fn links(row: &KnowledgeRow) -> Vec<RecordLink<'_>> {
+pub(super) fn links(row: &KnowledgeRow) -> Vec<LinkInNodeFields<'_>> {
     row.list("links").iter().filter_map(link).collect()
 }
 
-fn link(link: &Value) -> Option<RecordLink<'_>> {
-    Some(RecordLink {
+fn link(link: &Value) -> Option<LinkInNodeFields<'_>> {
+    Some(LinkInNodeFields {
         link_type: link["type"].as_str()?,
         to: link["to"].as_str()?,
         strength: link["strength"].as_f64().unwrap_or(1.0),

@@ -9,8 +9,8 @@ use crate::memory::knowledge::node_writes::find_node;
 use crate::memory::typed::MemoryError;
 use crate::model::entity_extraction::name_key;
 use crate::model::identity::NodeId;
-use crate::model::kind_specs::knowledge::FACT_CLUSTER;
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::knowledge::FACT_CLUSTER;
 
 impl KnowledgeImporter<'_, '_, '_> {
     /// Returns the subject of a cluster, unless another cluster has its name.

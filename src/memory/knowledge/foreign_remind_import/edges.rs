@@ -18,8 +18,8 @@ use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::fields;
 use crate::model::identity::NodeId;
-use crate::model::kind_specs::knowledge::{CONFLICT_STATES, LINKS_MAX, SEVERITIES};
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::knowledge::{CONFLICT_STATES, LINKS_MAX, SEVERITIES};
 
 /// Characters of the type of an edge, at most.
 const TYPE_CHARS_MAX: usize = 100;

@@ -19,8 +19,8 @@ use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::{name_key, normal_name};
 use crate::model::fields;
 use crate::model::identity::NodeId;
-use crate::model::kind_specs::knowledge::{EVIDENCE, FACT_CLUSTER, LINKS_MAX};
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::knowledge::{EVIDENCE, FACT_CLUSTER, LINKS_MAX};
 use crate::model::validity::Validity;
 
 /// The connections of episodes, by their ids.

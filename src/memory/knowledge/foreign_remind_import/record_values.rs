@@ -8,7 +8,7 @@ use crate::maintenance::transfer::RemindRecord;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::NamedEntity;
 use crate::model::fields;
-use crate::model::kind_specs::knowledge::ENTITY_KINDS;
+use crate::model::typed_node_field_schemas::knowledge::ENTITY_KINDS;
 
 /// Reads the members of a record.
 pub(super) trait RecordValues {

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 
-use super::{RecallExecution, RecallRequest};
+use super::{RecallQueryContext, RecallRequest};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::model::clock::UnixMillis;
 use crate::model::tree::NodeType;
@@ -180,7 +180,7 @@ pub(super) fn rounded(number: f64) -> f64 {
 
 /// Returns the state of a fact at the time of an answer; `None` where it is not shown then. One
 /// that was contested may be so no more.
-pub(super) fn status(recall: &RecallExecution<'_>, fact: &KnowledgeRow) -> Option<&'static str> {
+pub(super) fn status(recall: &RecallQueryContext<'_>, fact: &KnowledgeRow) -> Option<&'static str> {
     let (at, include) = (recall.at, recall.request.include);
     if fact.has("merged_into") || fact.has("deleted") {
         return (include.deleted && fact.has("deleted")).then_some("deleted");
@@ -198,7 +198,7 @@ pub(super) fn status(recall: &RecallExecution<'_>, fact: &KnowledgeRow) -> Optio
     }
 }
 
-impl RecallExecution<'_> {
+impl RecallQueryContext<'_> {
     /// Marks the items that were replaced at the time of the answer.
     pub(super) fn mark_replaced(&self, items: &mut [RecallItem]) -> KnowledgeResult<()> {
         if !self.request.include.superseded {

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::items::{ItemScore, RecallItem, RecallReason};
 use super::lexical_relevance::{LexicalMatches, QuestionTerms};
-use super::{FLOOR, RecallExecution, is_merged, keys_of_entity};
+use super::{FLOOR, RecallQueryContext, is_merged, keys_of_entity};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::model::tree::NodeType;
 use crate::query::nearest_meeting;
@@ -51,7 +51,7 @@ struct MatchesByType {
     entities: Vec<NodeRowId>,
 }
 
-impl RecallExecution<'_> {
+impl RecallQueryContext<'_> {
     /// Finds nodes by words; where these tell nothing, by the given entity or topic.
     pub(super) fn of_words(&self, query: &str) -> KnowledgeResult<RecallCandidates> {
         let (question, mut matches) = QuestionTerms::ask(self.reader, query)?;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::items::{ItemScore, RecallItem, RecallReason, status};
-use super::{RecallExecution, SPREAD_FLOOR, is_merged};
+use super::{RecallQueryContext, SPREAD_FLOOR, is_merged};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::model::tree::NodeType;
 use crate::store::NodeRowId;
@@ -84,7 +84,7 @@ struct NodeActivation {
     from: NodeRowId,
 }
 
-impl RecallExecution<'_> {
+impl RecallQueryContext<'_> {
     /// Spreads from what the words found; returns the concepts that were reached. Seeds that were
     /// replaced give way to their replacements.
     pub(super) fn spread(

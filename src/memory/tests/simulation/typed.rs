@@ -9,8 +9,8 @@ use crate::maintenance::redaction::{self, RedactionMode};
 use crate::maintenance::transfer::{ImportInput, export, import};
 use crate::model::fields::CanonicalFields;
 use crate::model::identity::NodeId;
-use crate::model::kind_specs::{KindSpec, NODE_KINDS};
 use crate::model::tree::{ContentFormat, NodeType};
+use crate::model::typed_node_field_schemas::{NODE_KINDS, TypedNodeSchema};
 use crate::store::reader::FieldFilter;
 use crate::store::{
     Batch, FIELDS, IfMissing, NodeData, OptionalColumnValue, OptionalColumnValues, StoreError,
@@ -38,7 +38,7 @@ impl Simulation {
         }
     }
 
-    fn fields(&mut self, kind: &KindSpec, uuid: Option<&str>) -> String {
+    fn fields(&mut self, kind: &TypedNodeSchema, uuid: Option<&str>) -> String {
         let mut fields = json!({"uuid": uuid, "created_at": self.clock.now().0});
         if self.dice.one_in(2) {
             fields["importance"] = ["high", "medium", "low"][self.dice.below(3)].into();
@@ -149,7 +149,7 @@ impl Simulation {
         let fields = match self.dice.one_in(4) {
             true => old.fields.clone().unwrap(),
             false => {
-                let kind = NodeType::parse(&old.node_type).and_then(KindSpec::of).unwrap();
+                let kind = NodeType::parse(&old.node_type).and_then(TypedNodeSchema::of).unwrap();
                 self.fields(kind, uuid_of(&old).as_deref())
             }
         };

@@ -9,7 +9,7 @@ fn a_memory_has_its_keys_in_order_and_its_defaults() {
     let world = World::new();
     let stored = world.ok("store_memory", json!({"type": "core", "content": "Likes tea."}));
     let id = stored["id"].as_str().unwrap();
-    assert!(crate::model::kind_specs::is_uuid(id) && &id[14..15] == "4", "{id}");
+    assert!(crate::model::typed_node_field_schemas::is_uuid(id) && &id[14..15] == "4", "{id}");
     let expected = format!(
         r#"{{"id":"{id}","created":true,"memory":{{"id":"{id}","type":"core","content":"Likes tea.","category":"other","created_at":"2026-01-01T10:00:00Z","updated_at":"2026-01-01T10:00:00Z","accessed_at":"2026-01-01T10:00:00Z","access_count":0,"tags":[],"importance":"medium","archived":false}}}}"#
     );

@@ -10,7 +10,7 @@ use crate::store::IfMissing;
 struct Case {
     clock: Clock,
     memory: Memory,
-    leases: Arc<LeaseClient>,
+    leases: Arc<LeaseAcquirer>,
     pace: ConsolidationSchedule,
     folder: TempDir,
 }
@@ -76,12 +76,12 @@ fn a_failure_leaves_episodes_waiting_and_is_not_repeated_soon() {
 fn one_of_several_servers_does_it() {
     let mut case = Case::new(5);
     let other = case.memory.leases("another").unwrap();
-    assert!(other.take(LEASE, ClaimableLeases::Free, case.clock.now()).unwrap());
+    assert!(other.take(LEASE, ClaimableLeaseAge::Expired, case.clock.now()).unwrap());
     let model = shell_provider_testing::program("cat >/dev/null; echo '[]'");
     case.turn_after(0, &model);
     assert!(!case.turn_after(60, &model));
     assert_eq!(case.n_pending(), 5);
     assert!(case.turn_after(31, &model), "the other one is gone");
-    let free = other.take(LEASE, ClaimableLeases::Free, case.clock.now()).unwrap();
+    let free = other.take(LEASE, ClaimableLeaseAge::Expired, case.clock.now()).unwrap();
     assert!(free, "the lease is given back");
 }

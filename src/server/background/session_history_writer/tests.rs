@@ -2,8 +2,9 @@ use crossbeam_channel::bounded;
 
 use super::*;
 use crate::model::clock::UnixMillis;
-use crate::server::client_sessions::{
-    ClientIdentity, ClientSessionTotals, EndedSessionQueueing, ObservedRequest, ProcessTransport,
+use crate::server::client_presence_and_history::{
+    ClientIdentity, ClientTotalsAcrossSessions, EndedSessionQueueing, ObservedRequest,
+    TransportAndListenAddress,
 };
 
 const INTERVAL: Duration = Duration::from_secs(30);
@@ -17,8 +18,11 @@ struct Fixture {
 
 impl Fixture {
     fn new() -> Fixture {
-        let registry =
-            LiveSessionRegistry::new(ProcessTransport::stdio(), "salt", EndedSessionQueueing::Kept);
+        let registry = LiveSessionRegistry::new(
+            TransportAndListenAddress::stdio(),
+            "salt",
+            EndedSessionQueueing::Kept,
+        );
         let clock = Clock::manual(UnixMillis(1_000_000));
         Fixture { home: tempfile::tempdir().unwrap(), registry, clock }
     }
@@ -29,11 +33,11 @@ impl Fixture {
         self.registry.note_request(&sight, self.clock.now());
     }
 
-    fn history(&self) -> ClientHistoryFiles {
-        ClientHistoryFiles::new(self.home.path())
+    fn history(&self) -> ClientConnectionLedgers {
+        ClientConnectionLedgers::new(self.home.path())
     }
 
-    fn past(&self) -> Vec<ClientSessionTotals> {
+    fn past(&self) -> Vec<ClientTotalsAcrossSessions> {
         self.history().clients().unwrap()
     }
 
@@ -61,7 +65,7 @@ fn the_end_of_a_session_is_recorded_with_its_own_time() {
 fn idle_sessions_add_no_line_and_ledgers_are_compacted() {
     let it = Fixture::new();
     let history = it.history();
-    let mut ledger = SessionHistoryWriter {
+    let mut ledger = ClientLedgerAppender {
         history: &history,
         pending: Vec::new(),
         n_lines: 0,
@@ -87,7 +91,7 @@ fn idle_sessions_add_no_line_and_ledgers_are_compacted() {
 fn unwritable_entries_wait() {
     let it = Fixture::new();
     let history = it.history();
-    let mut ledger = SessionHistoryWriter {
+    let mut ledger = ClientLedgerAppender {
         history: &history,
         pending: Vec::new(),
         n_lines: 0,

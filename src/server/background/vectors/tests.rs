@@ -16,7 +16,7 @@ esac; done"#;
 struct Case {
     folder: TempDir,
     memory: Memory,
-    leases: Arc<LeaseClient>,
+    leases: Arc<LeaseAcquirer>,
     seen: Option<i64>,
 }
 
@@ -146,7 +146,7 @@ fn texts_are_looked_for_after_changes_only_and_by_one_server() {
     case.write("One more.");
     let other = case.memory.leases("another").unwrap();
     case.leases.release(LEASE).unwrap();
-    assert!(other.take(LEASE, ClaimableLeases::Free, case.memory.clock().now()).unwrap());
+    assert!(other.take(LEASE, ClaimableLeaseAge::Expired, case.memory.clock().now()).unwrap());
     case.fill().unwrap();
     assert_eq!(case.n_vectors(), 0, "another does it");
     other.release(LEASE).unwrap();

@@ -273,7 +273,7 @@ impl ServerStatus for Known {
         })
     }
 
-    fn names(&self, of: ClientsOrSessionLogs) -> Vec<String> {
+    fn names(&self, of: NamesForUriCompletion) -> Vec<String> {
         (0..500).map(|it| format!("{of:?}{it}")).collect()
     }
 }

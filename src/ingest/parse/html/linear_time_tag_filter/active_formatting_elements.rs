@@ -16,32 +16,37 @@ use super::super::dom::{DomId, DomSink, ROOT};
 
 /// The innermost elements around a place that end the reach of formatting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FormattingScope {
+pub(super) struct InnermostFormattingBoundaries {
     /// The innermost element that an end tag does not reach through.
     barrier: DomId,
     /// The innermost element that forgets at its end what was opened inside.
     marker: DomId,
 }
 
-impl FormattingScope {
+impl InnermostFormattingBoundaries {
     /// Returns the scope of the last of the `open` elements.
-    pub(super) fn innermost(open: &[DomId], sink: &DomSink) -> FormattingScope {
+    pub(super) fn innermost(open: &[DomId], sink: &DomSink) -> InnermostFormattingBoundaries {
         let last = |is_one: fn(&DomSink, DomId) -> bool| {
             open.iter().rev().copied().find(|&id| is_one(sink, id)).unwrap_or(ROOT)
         };
-        FormattingScope { barrier: last(is_barrier), marker: last(is_marker) }
+        InnermostFormattingBoundaries { barrier: last(is_barrier), marker: last(is_marker) }
     }
 }
 
 /// The open formatting elements by name, each with the scope that it was opened in.
 #[derive(Debug, Default)]
 pub(super) struct ActiveFormattingElements {
-    by_name: HashMap<LocalName, Vec<FormattingScope>>,
+    by_name: HashMap<LocalName, Vec<InnermostFormattingBoundaries>>,
 }
 
 impl ActiveFormattingElements {
     /// Opens an element. The next link ends the one before.
-    pub(super) fn start(&mut self, name: &str, scope: FormattingScope, open: &[DomId]) {
+    pub(super) fn start(
+        &mut self,
+        name: &str,
+        scope: InnermostFormattingBoundaries,
+        open: &[DomId],
+    ) {
         if matches!(name, "a" | "nobr") {
             self.end(name, scope, open);
         }
@@ -50,7 +55,12 @@ impl ActiveFormattingElements {
 
     /// Ends the innermost element of this name, and returns whether the end tag reaches one.
     /// The `open` elements are in order of their age.
-    pub(super) fn end(&mut self, name: &str, scope: FormattingScope, open: &[DomId]) -> bool {
+    pub(super) fn end(
+        &mut self,
+        name: &str,
+        scope: InnermostFormattingBoundaries,
+        open: &[DomId],
+    ) -> bool {
         let Some(scopes) = self.by_name.get_mut(&LocalName::from(name)) else { return false };
         while scopes.last().is_some_and(|it| open.binary_search(&it.marker).is_err()) {
             scopes.pop();

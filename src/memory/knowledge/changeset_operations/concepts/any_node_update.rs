@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{OperationOutcome, SUMMARY_CHARS_MAX, details};
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
-use crate::memory::knowledge::changeset_application_state::ChangesetContext;
+use crate::memory::knowledge::changeset_base_and_names::ChangesetContext;
 use crate::memory::knowledge::changeset_operations::processed_and_pinned::ID_CHARS_MAX;
 use crate::memory::knowledge::entity_resolution::{
     known_mentions, mentioned, named_as, topic_field, topic_named, with_names,
@@ -18,10 +18,10 @@ use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::name_key;
 use crate::model::fields;
 use crate::model::identity::NodeId;
-use crate::model::kind_specs::KindSpec;
-use crate::model::kind_specs::knowledge::{EPISODE_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::model::topic_names::{is_reduced_key, topic_slug};
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::TypedNodeSchema;
+use crate::model::typed_node_field_schemas::knowledge::{EPISODE_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::store::Batch;
 
 /// Arguments of every update.
@@ -144,7 +144,7 @@ pub(in crate::memory::knowledge::changeset_operations) fn place_in_topic(
     }
     let parent = match topic {
         Some(topic) => Some(topic.record.key),
-        None => batch.bucket(KindSpec::of(NodeType::Concept).map_or(&[], |it| it.bucket))?,
+        None => batch.bucket(TypedNodeSchema::of(NodeType::Concept).map_or(&[], |it| it.bucket))?,
     };
     if node.record.place.parent != parent {
         let place = batch.last_place(None, parent)?;

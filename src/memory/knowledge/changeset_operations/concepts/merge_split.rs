@@ -13,7 +13,7 @@ use super::{
     OperationOutcome, SOURCES_MAX, SUMMARY_CHARS_MAX, concept_of, confidence_of, same_title,
 };
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
-use crate::memory::knowledge::changeset_application_state::ChangesetContext;
+use crate::memory::knowledge::changeset_base_and_names::ChangesetContext;
 use crate::memory::knowledge::changeset_operations::edges::NOTE_CHARS_MAX;
 use crate::memory::knowledge::changeset_operations::processed_and_pinned::ID_CHARS_MAX;
 use crate::memory::knowledge::conflict_writes::is_open;
@@ -27,8 +27,8 @@ use crate::memory::knowledge::node_writes::{
 use crate::model::entity_extraction::name_key;
 use crate::model::fields;
 use crate::model::identity::NodeId;
-use crate::model::kind_specs::knowledge::{FACT_CLUSTER, TITLE_CHARS_MAX};
 use crate::model::tree::NodeType;
+use crate::model::typed_node_field_schemas::knowledge::{FACT_CLUSTER, TITLE_CHARS_MAX};
 use crate::store::Batch;
 use crate::text::tokens;
 
