@@ -91,8 +91,9 @@ impl StoreError {
             StoreError::LogBesideLink { link, log, expected: (expected, true) } => write!(
                 f,
                 "`{}` is a symbolic link, and `{}` may have what was written before the database \
-                 was moved; it cannot be read with what was written since, to `{}`: move the log \
-                 away, and look whether the memory lacks something",
+                 was moved; `{}` seems to be written since: copy both into a folder, the log as \
+                 `NAME-wal`, and see with remindb doctor whether they belong together, or move the \
+                 log away",
                 link.display(),
                 log.display(),
                 database_of(expected).display()

@@ -80,9 +80,18 @@ pub(crate) fn log_of(path: &Path) -> PathBuf {
     with_suffix(&database_and_links(path).0, "-wal")
 }
 
-/// Returns whether a database was written after a log, which is not in use then. What is moved
-/// keeps its time.
+/// Returns a log beside a symbolic link to the database at `path`, which [`log_beside`] leaves out.
+pub(crate) fn log_left_out(path: &Path) -> Option<PathBuf> {
+    let taken = log_beside(path).unwrap_or_else(|| log_of(path));
+    log_beside_a_link(path, &taken).map(|it| it.1)
+}
+
+/// Returns whether a database seems to be written after a log, which is not in use then. What is
+/// moved keeps its time; what is copied may lose it.
 fn is_written_since(database: &Path, log: &Path) -> bool {
+    if !has_bytes(database) {
+        return false;
+    }
     let [database, log] =
         [database, log].map(|it| fs::metadata(it).and_then(|it| it.modified()).ok());
     database.zip(log).is_some_and(|(database, log)| log < database)

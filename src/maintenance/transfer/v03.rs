@@ -30,7 +30,7 @@ use crate::maintenance::doctor;
 use crate::model::clock::UnixMillis;
 use crate::model::identity::ContentHash;
 use crate::store::past_states::legacy_history_completion;
-use crate::store::unsafe_wal_open_refusal::{log_beside, log_of};
+use crate::store::unsafe_wal_open_refusal::{log_beside, log_left_out, log_of};
 use crate::store::{self, ErrorContext, StoreError, connection, schema};
 
 /// Copies attempted while another process writes to the file.
@@ -169,6 +169,14 @@ fn note_missing_values(from: &Connection, notes: &mut SkippedCounts) -> Result<(
 pub(crate) fn copy_still(from: &Path, to: &Path) -> Result<(), TransferError> {
     const LOG: &str = "-wal";
     let log = log_beside(from).unwrap_or_else(|| log_of(from));
+    if let Some(left) = log_left_out(from) {
+        return Err(TransferError::Refused(format!(
+            "whether `{}`, beside a symbolic link, belongs to the database is not known; name the \
+             database itself to read it without that log, or copy both into a folder, the log as \
+             `NAME-wal`, and read the copy",
+            left.display()
+        )));
+    }
     let stat = || {
         let one = |path: &Path| fs::metadata(path).ok().map(|it| (it.len(), it.modified().ok()));
         (one(from), one(&log))

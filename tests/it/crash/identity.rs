@@ -569,7 +569,7 @@ fn a_log_beside_a_link_to_the_database_is_named_and_not_passed_over() {
     fs::write(folder.path("m.db-wal"), "an older log").unwrap();
     let mut client = server(&folder, "deep/real.db");
     assert!(acknowledged.write(&mut client, "Later.".to_owned()));
-    let says = "it cannot be read with what was written since, to `";
+    let says = "real.db` seems to be written since: copy both into a folder";
     assert_refused(&folder, "m.db", "m.db-wal", says);
     fs::remove_file(folder.path("m.db-wal")).unwrap();
     client.end();
@@ -587,14 +587,39 @@ fn a_log_left_behind_is_not_read_with_what_was_written_since() {
     folder.ok(["compile", "notes", "--db", "deep/real.db"]);
     folder.ok(["write", "Later.", "--db", "deep/real.db"]);
     assert!(!folder.path("deep/real.db-wal").exists());
-    let says = "it cannot be read with what was written since, to `";
+    let says = "real.db` seems to be written since: copy both into a folder";
     assert_refused(&folder, "m.db", "m.db-wal", says);
-    let salvaged = folder.ok(["salvage", "m.db", "--out", "new.db"]);
+    let refused = folder.run(["salvage", "m.db", "--out", "new.db"]);
+    assert!(refused.stderr.contains("name the database itself to read it without that log"));
+    assert!(!folder.path("new.db").exists());
+    let salvaged = folder.ok(["salvage", "deep/real.db", "--out", "new.db"]);
     assert!(salvaged.ends_with("every row could be read\n"), "{salvaged}");
     folder.assert_healthy("new.db");
     assert_eq!(folder.facts("new.db")["nodes"], folder.facts("deep/real.db")["nodes"]);
     fs::remove_file(folder.path("m.db-wal")).unwrap();
     folder.assert_healthy("m.db");
+}
+
+/// A copy has a new time, so that the log that belongs to it seems to be older.
+#[test]
+#[cfg(unix)]
+fn a_log_beside_a_link_to_a_copy_is_not_passed_over() {
+    let (folder, acknowledged) = killed("m.db");
+    fs::write(folder.path("deep/real.db"), fs::read(folder.path("m.db")).unwrap()).unwrap();
+    fs::remove_file(folder.path("m.db")).unwrap();
+    std::os::unix::fs::symlink("deep/real.db", folder.path("m.db")).unwrap();
+    let refused = folder.run(["salvage", "m.db", "--out", "new.db"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stdout);
+    // As it is told: both together.
+    fs::copy(folder.path("deep/real.db"), folder.path("deep/copy.db")).unwrap();
+    fs::copy(folder.path("m.db-wal"), folder.path("deep/copy.db-wal")).unwrap();
+    folder.ok(["salvage", "deep/copy.db", "--out", "new.db"]);
+    acknowledged.check(&folder, "new.db");
+    // Nothing was written to an empty one.
+    fs::write(folder.path("deep/real.db"), "").unwrap();
+    fs::remove_file(folder.path("new.db")).unwrap();
+    folder.ok(["salvage", "m.db", "--out", "new.db"]);
+    acknowledged.check(&folder, "new.db");
 }
 
 /// A log at the name of a link, which leads to the log of the database, is that log.
