@@ -118,16 +118,21 @@ impl StatementFeatures {
         }
     }
 
-    fn apart(&self) -> &BTreeSet<String> {
-        self.values_apart.as_ref().unwrap_or(&self.values)
+    /// Returns whether both have values, and the same ones. A comma between digits is of two readings
+    /// only beside a text that writes its numbers apart.
+    pub(crate) fn has_equal_values(&self, other: &StatementFeatures) -> bool {
+        let [own, others] = [self, other].map(|it| it.values_apart.as_ref());
+        let is_equal = self.values == other.values
+            || own == Some(&other.values)
+            || others == Some(&self.values);
+        !self.values.is_empty() && is_equal
     }
 
     /// Returns whether both speak of the same with other values.
     pub(crate) fn may_contradict(&self, other: &StatementFeatures) -> bool {
         !self.values.is_empty()
             && !other.values.is_empty()
-            && self.values != other.values
-            && self.apart() != other.apart()
+            && !self.has_equal_values(other)
             && SHARED_WORDS_MIN <= self.words.intersection(&other.words).count()
     }
 }

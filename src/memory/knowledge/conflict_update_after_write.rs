@@ -121,12 +121,12 @@ fn contradict(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) -> bool {
     a.id() != b.id() && (!is_comparable || are_rivals(a, b))
 }
 
-/// Returns whether the values of two facts without an attribute still differ; of other statements
-/// they tell nothing.
+/// Returns whether the values of two facts without an attribute still differ; of statements that are
+/// none, or that have no values, they tell nothing.
 fn values_contradict(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) -> bool {
     let read = |it: &StoredKnowledgeNode| StatementFeatures::of(&it.record.content);
     let has_values = [a, b].iter().all(|it| it.is_a(NodeType::Fact) && !it.has("attribute"));
-    !has_values || read(a).may_contradict(&read(b))
+    !has_values || !read(a).has_equal_values(&read(b))
 }
 
 /// Returns the ids of statements of a conflict between which contradictions were dismissed. Not

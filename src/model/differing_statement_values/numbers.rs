@@ -70,13 +70,13 @@ pub(super) fn version(text: &str) -> Option<(String, usize)> {
 pub(super) fn price(text: &str) -> Option<(String, usize)> {
     let (word, rest) = text.split_at(word_end(text));
     let dollars = rest.strip_prefix('$').filter(|_| (1..=3).contains(&word.len()));
-    let rest = dollars.unwrap_or(rest).trim_start_matches([' ', '\u{a0}']);
-    let unsigned = rest.strip_prefix(['-', '−']);
-    let written = written(unsigned.unwrap_or(rest), unsigned.is_some())?;
     let base = match dollars {
         Some(_) => dollars_of(word),
         None => currency(word)?.to_owned(),
     };
+    let rest = dollars.unwrap_or(rest).trim_start_matches([' ', '\u{a0}']);
+    let unsigned = rest.strip_prefix(['-', '−']);
+    let written = written(unsigned.unwrap_or(rest), unsigned.is_some())?;
     let (shown, rest) = with_unit(&written, Some(&base));
     Some((shown, text.len() - rest.len()))
 }

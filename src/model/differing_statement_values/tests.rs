@@ -140,6 +140,20 @@ fn on_is_a_switch_where_nothing_stands_on_anything() {
 }
 
 #[test]
+fn groups_of_thousands_differ_by_their_number() {
+    check_other(&["1,000", "1,000,000", "2,000"]);
+    check_other(&["$10,000", "$10,000,000"]);
+    check_same(&["USD$5", "$5", "US$5"]);
+    check_other(&["$5", "HKD$5"]);
+}
+
+#[test]
+fn a_long_run_of_spaces_is_read_in_one_pass() {
+    let text = format!("The cache limit is 5.{}x", " ".repeat(400_000));
+    assert_eq!(StatementFeatures::of(&text).values.len(), 1);
+}
+
+#[test]
 fn a_long_run_of_words_and_numbers_is_read_in_one_pass() {
     let run = "b2.2s.".repeat(100_000);
     let read = StatementFeatures::of(&format!("The cache limit is {run}"));

@@ -148,6 +148,8 @@ pub(super) fn dollars_of(letters: &str) -> String {
         "US" => "usd".to_owned(),
         "CA" | "C" => "cad".to_owned(),
         "AU" | "A" => "aud".to_owned(),
-        _ => format!("{}$", letters.to_lowercase()),
+        _ => {
+            currency(letters).map_or_else(|| format!("{}$", letters.to_lowercase()), str::to_owned)
+        }
     }
 }

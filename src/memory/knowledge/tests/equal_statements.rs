@@ -357,3 +357,19 @@ fn a_conflict_of_values_ends_with_the_edit_that_makes_them_equal() {
     update("The timeout of the cache is half a minute, 30 seconds.");
     assert_eq!(state(), "resolved");
 }
+
+/// Statements without values tell nothing of a contradiction that somebody saw.
+#[test]
+fn a_conflict_that_somebody_opened_outlives_other_edits() {
+    let case = Case::new();
+    let said = |text: &str| {
+        let given = json!({"content": text, "kind": "fact", "subject": "Bob"});
+        case.remember(given)["results"][0]["fact"].clone()
+    };
+    let (a, b) = (said("Bob likes tea very much."), said("Bob hates all hot drinks."));
+    let opened = case.apply(json!([{"op": "conflict", "a": a, "b": b, "severity": "low"}]));
+    let conflict = opened["results"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(case.field(&conflict, "conflict"), "open");
+    case.apply(json!([{"op": "update", "id": b, "valid_from": "2020-01-01"}]));
+    assert_eq!(case.field(&conflict, "conflict"), "open");
+}
