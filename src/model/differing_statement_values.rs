@@ -118,7 +118,7 @@ impl StatementFeatures {
         }
     }
 
-    /// Returns whether both have values, and the same ones. A comma between digits is of two readings
+    /// Returns whether both have values, and the same ones. A comma between digits has two readings
     /// only beside a text that writes its numbers apart.
     pub(crate) fn has_equal_values(&self, other: &StatementFeatures) -> bool {
         let [own, others] = [self, other].map(|it| it.values_apart.as_ref());

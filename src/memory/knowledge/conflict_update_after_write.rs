@@ -121,8 +121,8 @@ fn contradict(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) -> bool {
     a.id() != b.id() && (!is_comparable || are_rivals(a, b))
 }
 
-/// Returns whether the values of two facts without an attribute still differ; of statements that are
-/// none, or that have no values, they tell nothing.
+/// Returns whether the values of two facts without an attribute may still differ. Of other
+/// statements, and where there are no values, they tell nothing.
 fn values_contradict(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) -> bool {
     let read = |it: &StoredKnowledgeNode| StatementFeatures::of(&it.record.content);
     let has_values = [a, b].iter().all(|it| it.is_a(NodeType::Fact) && !it.has("attribute"));
