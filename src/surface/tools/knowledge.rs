@@ -16,7 +16,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemoryApply",
         description: "Applies operations as MemoryReview lists them, all or none, in one snapshot: \
-                      {operations: [{op: 'undo'}]}",
+                      {operations: […], dry_run: true}",
         args: &[ArgSpec::custom_schema(apply_schema)],
         output: Some(|| output(&[("results", "array"), ("pending", "integer")])),
         effect: ToolEffect::Edits,
