@@ -63,6 +63,7 @@ use args::{COMMANDS, Command, CommandSpec};
 use color::{PaintedText, PlainOrAnsi};
 use serde::Serialize;
 use terminal_safe_output::{TerminalOrElsewhere, TextStream};
+use tool_advice_rewording::error_with_commands;
 
 use crate::ingest::scan::GitignoreMode;
 use crate::memory::Memory;
@@ -92,13 +93,13 @@ enum CommandError {
 
 impl From<MemoryError> for CommandError {
     fn from(error: MemoryError) -> CommandError {
-        CommandError::Because(error.message)
+        CommandError::Because(error_with_commands(&error.message))
     }
 }
 
 impl<E: std::error::Error> From<E> for CommandError {
     fn from(error: E) -> CommandError {
-        CommandError::Because(error.to_string())
+        CommandError::Because(error_with_commands(&error.to_string()))
     }
 }
 

@@ -7,6 +7,7 @@ use super::args::CompileArgs;
 use super::memory_file_location::database_of_notes;
 use super::progress::ProgressLine;
 use super::shared_space_flags::OpenSpace;
+use super::tool_advice_rewording::error_with_commands;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, absolute, n_threads, options};
 use crate::ingest::scan::{DetailLevel, PassedOver};
 use crate::memory::compile::{
@@ -76,7 +77,11 @@ pub(super) fn run(
     };
     for warning in &report.warnings {
         // A warning that cannot be written must not undo the compile.
-        let _ = writeln!(context.err, "remindb: warning: {warning}");
+        let _ = writeln!(
+            context.err,
+            "remindb: warning: {}",
+            error_with_commands(&warning.to_string())
+        );
     }
     if args.is_json {
         context.say(format_args!("{}\n", json_text(&report.to_json())))?;

@@ -41,10 +41,6 @@ pub(super) fn run(
     }
 }
 
-fn because(error: MemoryError) -> CommandError {
-    CommandError::Because(error_with_commands(&error.message))
-}
-
 /// Answers a question, which warms nothing.
 fn read(
     args: KnowledgeArgs,
@@ -53,7 +49,7 @@ fn read(
     let KnowledgeArgs { task, arguments, db, is_json, .. } = args;
     let recall = match task {
         KnowledgeCommand::Recall => {
-            let request = RecallRequest::parse(&arguments).map_err(because)?;
+            let request = RecallRequest::parse(&arguments)?;
             Some(request.weighed_by(&settings()?))
         }
         _ => None,
@@ -72,7 +68,7 @@ fn read(
             knowledge::conflicts_document(reader, (status, now), LIST_MAX)
         }
     });
-    let answer = answer.map_err(because)?;
+    let answer = answer?;
     // A worksheet is for whoever answers it with a changeset.
     let is_json = is_json || task == KnowledgeCommand::Review;
     let list = match task {
@@ -110,7 +106,7 @@ fn apply(
     let place = |op: usize| format!("{unit} {}", numbers.get(op).copied().unwrap_or(op));
     let operations: Vec<Map<String, Value>> = operations.into_iter().map(|it| it.1).collect();
     arguments.insert("operations".to_owned(), operations.into());
-    let request = ApplyRequest::parse(&arguments).map_err(because)?;
+    let request = ApplyRequest::parse(&arguments)?;
     let memory = typed_memory_output::open_to_write(
         &known_database(db, context)?,
         IfMissing::Refuse,
@@ -211,10 +207,10 @@ fn ingest(
     if input != KnowledgeTextSource::None {
         arguments.insert("content".to_owned(), read_input(&input)?.into());
     }
-    let request = IngestRequest::parse(&arguments).map_err(because)?;
+    let request = IngestRequest::parse(&arguments)?;
     let db = database_to_make(db, None, context)?;
     let memory = open(&db, context)?;
-    let answer = memory.ingest(&request).map_err(because)?;
+    let answer = memory.ingest(&request)?;
     typed_memory_output::tell_replaced(&memory, &arguments, context);
     if is_json {
         context.say_json(&answer)?;
@@ -242,16 +238,16 @@ pub(super) fn remember(
     (db, is_json): (Option<std::path::PathBuf>, bool),
     context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let request = knowledge::RememberRequest::parse(arguments).map_err(because)?;
+    let request = knowledge::RememberRequest::parse(arguments)?;
     let place = place_to_make(db, None)?;
     if !place.path.exists() {
         // Before a memory is made for nothing; one that is there knows the kinds of its folder.
-        request.check_kinds(&settings()?.kinds()).map_err(because)?;
+        request.check_kinds(&settings()?.kinds())?;
     }
     place.tell(context);
     place.make_folder()?;
     let memory = open(&place.path, context)?;
-    let answer = memory.remember(request).map_err(because)?;
+    let answer = memory.remember(request)?;
     typed_memory_output::tell_replaced(&memory, arguments, context);
     if is_json {
         context.say_json(&answer)?;

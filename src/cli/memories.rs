@@ -6,7 +6,7 @@ use super::args::MemoriesArgs;
 use super::color::{PaintedText, TextRole};
 use super::memory_file_location::known_database;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, typed_memory_output};
-use crate::memory::typed::{MemoryError, MemoryPage, QueryRequest, list_memories};
+use crate::memory::typed::{MemoryPage, QueryRequest, list_memories};
 use crate::model::typed_node_field_schemas::STATUSES;
 use crate::store::reader::Reader;
 
@@ -48,7 +48,7 @@ fn request(args: &MemoriesArgs) -> Result<QueryRequest, CommandError> {
     arguments.insert("archived".to_owned(), args.is_archived.into());
     let offset: Option<Value> = args.offset.map(Value::from);
     arguments.insert("offset".to_owned(), offset.into());
-    let request = QueryRequest::parse(&arguments).map_err(because)?;
+    let request = QueryRequest::parse(&arguments)?;
     if let Some(status) = args.status.as_deref().filter(|it| !STATUSES.contains(it)) {
         let known = STATUSES.join(", ");
         let what = format!("no status `{status}`; a task is one of {known}");
@@ -62,10 +62,6 @@ fn request(args: &MemoriesArgs) -> Result<QueryRequest, CommandError> {
     }
     let limit = args.limit.unwrap_or(LIMIT);
     Ok(QueryRequest { status: args.status.clone(), limit, ..request })
-}
-
-fn because(error: MemoryError) -> CommandError {
-    CommandError::Because(error.message)
 }
 
 fn show(page: &MemoryPage, context: &mut CommandStreamsAndClock<'_>) -> Result<(), CommandError> {

@@ -5,7 +5,7 @@ mod colored_hits;
 use super::args::{self, ColorWhen};
 use super::color::PlainOrAnsi;
 use super::memory_file_location::known_database;
-use super::tool_advice_rewording::{commands, error_with_commands};
+use super::tool_advice_rewording::commands;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, shared_space_flags};
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::{IMPORTANCES, STATUSES};
@@ -51,8 +51,7 @@ pub(super) fn run(
         shared_space_flags::follow_to_read(&db, context)?;
     }
     let reader = Reader::open(&db)?;
-    let answer = query::answer(&reader, &Query::Search(ask), &options)
-        .map_err(|it| CommandError::Because(error_with_commands(&it.to_string())))?;
+    let answer = query::answer(&reader, &Query::Search(ask), &options)?;
     let answer = query::advised_answer(answer, &commands());
     if args.is_json {
         context.say_json(&answer.structured)?;

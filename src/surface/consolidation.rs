@@ -58,7 +58,7 @@ pub(super) fn consolidate(
     let by_model = answer.map(|answer| {
         let text = answer?;
         let report = memory.consolidate_sheet(&sheet, CLIENT_MODEL, &|_| Ok(text.clone()));
-        report.map_err(|why| why.to_string())
+        report.map_err(|why| memory.tools().advise_error(&why.to_string()))
     });
     if let (None | Some(Err(_)), Some(decision)) = (&by_model, &decision) {
         memory.apply(&ApplyRequest::parse(&decision.changeset())?).map_err(MemoryError::from)?;

@@ -80,6 +80,8 @@ fn a_change_is_made_and_can_be_undone_as_it_says() {
     let related = ok(&folder, &["relate", id, "store.md"]);
     assert!(related.starts_with(&format!("edge created (resolved): {id} -> ")), "{related}");
     assert!(ok(&folder, &["unrelate", id, "store.md"]).starts_with("edge removed"));
+    let none = folder.run(["unrelate", id, "store.md", "--db", "m.db"]).stderr;
+    assert!(none.contains("; `remindb related` shows which there are"), "{none}");
     let forgot: Value = serde_json::from_str(&ok(&folder, &["forget", id, "--json"])).unwrap();
     assert_eq!(forgot["affected"], 1);
     let rolled = ok(&folder, &["rollback", "2"]);

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::because;
 use crate::cli::args::KnowledgeArgs;
 use crate::cli::memory_file_location::known_database;
 use crate::cli::tool_advice_rewording::with_commands;
@@ -17,12 +16,12 @@ pub(super) fn run(
 ) -> Result<CommandOutcome, CommandError> {
     let KnowledgeArgs { mut arguments, db, is_json, .. } = args;
     let is_by_hand = arguments.shift_remove("worksheet").is_some();
-    let request = ConsolidateRequest::parse(&arguments).map_err(because)?;
+    let request = ConsolidateRequest::parse(&arguments)?;
     let db = known_database(db, context)?;
     let memory = typed_memory_output::open_to_write(&db, IfMissing::Refuse, context)?;
     let provider = memory.providers().completion.clone().filter(|_| !is_by_hand);
     let Some(provider) = provider else {
-        let sheet = memory.worksheet(&request).map_err(because)?;
+        let sheet = memory.worksheet(&request)?;
         return show_sheet(&sheet, is_json, context);
     };
     let mut n_done = 0;
@@ -34,7 +33,7 @@ pub(super) fn run(
             }
             Ok(None) if 0 < n_done => return Ok(CommandOutcome::Done),
             Ok(None) => {
-                let sheet = memory.worksheet(&request).map_err(because)?;
+                let sheet = memory.worksheet(&request)?;
                 return show_sheet(&sheet, is_json, context);
             }
             Err(error) => {

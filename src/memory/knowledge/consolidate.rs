@@ -106,7 +106,10 @@ impl Memory {
             Ok(report) => Ok(report),
             Err(ConsolidationError::Memory(error)) if error.code.is_outside() => Err(error),
             // The memory may have changed while the provider thought.
-            Err(error) => Ok(with_failure(self.worksheet(request)?, provider.name(), &error)),
+            Err(error) => {
+                let why = self.tools.advise_error(&error.to_string());
+                Ok(with_failure(self.worksheet(request)?, provider.name(), &why))
+            }
         }
     }
 
