@@ -6,6 +6,8 @@
 
 use std::collections::HashSet;
 
+use rusqlite::Row;
+
 use super::Batch;
 use crate::store::{PreparedStatements, StoreError};
 
@@ -37,9 +39,9 @@ pub(in crate::store) struct EntityNamesAtHead {
     names: HashSet<String>,
 }
 
-/// The snapshot of HEAD, and the number that grows with each repair: those two tell of every change
-/// of the nodes' names.
-type HeadAndRepairs = (i64, Option<i64>);
+/// The snapshot of HEAD, the fingerprint of the state, and the number that grows with each repair:
+/// those tell of every change of the nodes' names. A restored backup counts its snapshots again.
+type HeadAndRepairs = (i64, i64, i64);
 
 impl Default for KnownEntityNames {
     fn default() -> KnownEntityNames {
@@ -83,9 +85,12 @@ impl Batch<'_> {
     }
 
     fn head_and_repairs(&self) -> Result<Option<HeadAndRepairs>, StoreError> {
-        const HEAD: &str =
-            "SELECT snapshot, (SELECT views FROM pulse) FROM cursor WHERE name = 'HEAD'";
-        self.tx.find(HEAD, [], |row| Ok((row.get(0)?, row.get(1)?)), "read HEAD")
+        const HEAD: &str = "
+            SELECT cursor.snapshot, memory.fingerprint, pulse.views
+              FROM cursor, memory, pulse
+             WHERE cursor.name = 'HEAD'";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        self.tx.find(HEAD, [], read, "read HEAD")
     }
 
     /// Returns those of some names that the memory may have.

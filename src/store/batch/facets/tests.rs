@@ -220,35 +220,56 @@ proptest! {
     }
 }
 
+/// Adds an entity of a name.
+fn add_entity(writer: &Writer, name: &str) {
+    let names = [("names".to_owned(), json!([name]))];
+    let fields = CanonicalFields::new(names.into_iter().collect()).unwrap();
+    let add = |batch: &mut Batch<'_>| {
+        let place = NodePlace { file: None, parent: None, position: 1 };
+        batch.insert_agent_node(&data(NodeType::Entity, name, &fields), place).map(drop)
+    };
+    writer.write("m", "", UnixMillis(0), add).unwrap();
+}
+
+/// Returns those of some names that the next write knows, which has read all names.
+fn known_of(writer: &Writer, names: &[&str]) -> Vec<String> {
+    let ask = |batch: &mut Batch<'_>| {
+        batch.possibly_known((0..1000).map(|it| format!("no name {it}")).collect())?;
+        batch.possibly_known(names.iter().map(|it| (*it).to_owned()).collect())
+    };
+    writer.write("m", "", UnixMillis(0), ask).unwrap().0
+}
+
 /// A repair in another process makes facets without a snapshot.
 #[test]
 fn a_write_knows_the_names_that_a_repair_brought_back() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("memory.db");
     let writer = Writer::open(&path, IfMissing::Create).unwrap();
-    let names = [("names".to_owned(), json!(["the board"]))];
-    let fields = CanonicalFields::new(names.into_iter().collect()).unwrap();
-    let add = |batch: &mut Batch<'_>| {
-        let place = NodePlace { file: None, parent: None, position: 1 };
-        batch.insert_agent_node(&data(NodeType::Entity, "The board", &fields), place).map(drop)
-    };
-    writer.write("m", "", UnixMillis(0), add).unwrap();
-    let known = || {
-        let ask = |batch: &mut Batch<'_>| {
-            batch.possibly_known((0..1000).map(|it| format!("no name {it}")).collect())?;
-            batch.possibly_known(vec!["the board".to_owned()])
-        };
-        writer.write("m", "", UnixMillis(0), ask).unwrap().0
-    };
+    add_entity(&writer, "the board");
     let other = rusqlite::Connection::open(&path).unwrap();
-    other
-        .execute_batch("CREATE TEMP TABLE aside AS SELECT * FROM facet; DELETE FROM facet")
-        .unwrap();
-    let lost = known();
+    let lose = "CREATE TEMP TABLE aside AS SELECT * FROM facet; DELETE FROM facet";
+    other.execute_batch(lose).unwrap();
+    let lost = known_of(&writer, &["the board"]);
     let repair = "INSERT INTO facet SELECT * FROM aside; DROP TABLE aside;
                   UPDATE pulse SET views = views + 1";
     other.execute_batch(repair).unwrap();
-    assert_eq!((lost, known()), (vec![], vec!["the board".to_owned()]));
+    assert_eq!((lost, known_of(&writer, &["the board"])), (vec![], vec!["the board".to_owned()]));
+}
+
+/// After a restore, snapshots have numbers that others had before.
+#[test]
+fn a_write_knows_the_names_of_a_backup_that_was_restored() {
+    let dir = tempfile::tempdir().unwrap();
+    let [path, backup] = ["memory.db", "backup.db"].map(|it| dir.path().join(it));
+    let writer = Writer::open(&path, IfMissing::Create).unwrap();
+    add_entity(&writer, "the board");
+    assert_eq!(known_of(&writer, &["the board", "the crew"]), ["the board"]);
+    add_entity(&Writer::open(&backup, IfMissing::Create).unwrap(), "the crew");
+    let [from, mut to] = [&backup, &path].map(|it| rusqlite::Connection::open(it).unwrap());
+    let pages = rusqlite::backup::Backup::new(&from, &mut to).unwrap();
+    assert_eq!(pages.step(-1).unwrap(), rusqlite::backup::StepResult::Done);
+    assert_eq!(known_of(&writer, &["the board", "the crew"]), ["the crew"]);
 }
 
 #[test]
