@@ -12,6 +12,7 @@ pub(crate) mod heat;
 pub(crate) mod identity;
 pub(crate) mod imported_note_keys;
 pub(crate) mod links;
+pub(crate) mod month_names;
 pub(crate) mod order_keys;
 pub(crate) mod schedule;
 pub(crate) mod tool_advice;

@@ -168,7 +168,8 @@ pub enum StoreError {
         link: PathBuf,
         /// The log beside it.
         log: PathBuf,
-        /// The name at which SQLite looks for a log, and whether one is there.
+        /// The name at which SQLite looks for a log, and whether one is there or the database seems
+        /// to be written after the log beside the link.
         expected: (PathBuf, bool),
     },
     /// The log, its index or the journal has a symbolic link in its place.

@@ -386,42 +386,47 @@ fn heat_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Store
     Ok(verdict(is_fine, "every node has a temperature".to_owned(), bad))
 }
 
-/// Computes the fingerprint of the whole state, and compares it with the stored one and HEAD's.
 /// The fingerprints of the present state: that of the rows, the kept one and HEAD's.
 struct FingerprintsOfPresent {
     computed: ContentHash,
     kept: ContentHash,
-    head: String,
+    /// `None` where HEAD leads to no snapshot.
+    head: Option<String>,
 }
 
 impl FingerprintsOfPresent {
     fn read(conn: &Connection) -> Result<FingerprintsOfPresent, StoreError> {
         const KEPT: &str = "
-        SELECT memory.fingerprint, snapshot.cursor_hash
-          FROM memory
-          LEFT JOIN cursor ON cursor.name = 'HEAD'
-          LEFT JOIN snapshot ON snapshot.id = cursor.snapshot";
+            SELECT memory.fingerprint, snapshot.cursor_hash
+              FROM memory
+              LEFT JOIN cursor ON cursor.name = 'HEAD'
+              LEFT JOIN snapshot ON snapshot.id = cursor.snapshot";
         let (kept, head): (i64, Option<String>) = conn
             .query_row(KEPT, [], |row| Ok((row.get(0)?, row.get(1)?)))
             .doing("read the fingerprint")?;
         Ok(FingerprintsOfPresent {
             computed: ContentHash(compute_state_fingerprint(conn)?),
             kept: ContentHash(kept.cast_unsigned()),
-            head: head.unwrap_or_else(|| ContentHash(0).to_string()),
+            head,
         })
     }
 
+    /// Returns what HEAD says: of no snapshot, that there is nothing.
+    fn of_head(&self) -> String {
+        self.head.clone().unwrap_or_else(|| ContentHash(0).to_string())
+    }
+
     fn agree(&self) -> bool {
-        self.computed == self.kept && self.head == self.kept.to_string()
+        self.computed == self.kept && self.of_head() == self.kept.to_string()
     }
 }
 
+/// Computes the fingerprint of the whole state, and compares it with the stored one and HEAD's.
 fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     let found = FingerprintsOfPresent::read(conn)?;
-    let is_fine = found.agree();
-    let FingerprintsOfPresent { computed, kept, head } = found;
+    let (is_fine, altered) = (found.agree(), altered_nodes::find(conn, &found)?);
+    let (FingerprintsOfPresent { computed, kept, .. }, head) = (&found, found.of_head());
     let mut bad = format!("the state is {computed}, kept was {kept}, HEAD says {head}");
-    let altered = altered_nodes::find(conn, computed.0)?;
     let mut names: Vec<String> = altered.proven.into_iter().map(|it| it.name).collect();
     names.extend(altered.contradicted);
     if !names.is_empty() {

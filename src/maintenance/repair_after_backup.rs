@@ -49,7 +49,7 @@ pub(crate) fn repair(
     let mut report = repair_until_sound(&conn, path, now, &found, &mut tried)?;
     drop(conn);
     for check in &mut report.checks {
-        let was_bad = bad_checks(&found).iter().any(|it| it.0 == check.name);
+        let was_bad = found.checks.iter().any(|it| it.name == check.name && it.is_bad());
         check.fix = outcome(check, was_bad, tried.remove(check.name), path);
     }
     Ok(report)

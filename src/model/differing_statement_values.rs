@@ -3,8 +3,8 @@
 //!
 //! A value has one form, however it is written. Two values are the same where that is sure; all
 //! others may contradict, also those of which nobody can tell, such as `2 GB` and `2048 MB`, `10%`
-//! and `10`, or `3.10` and `3.1`. Units and time zones that are not known are words, and no part of
-//! a value.
+//! and `10`, or `3.10` and `3.1`. Units that are not known are words, and no part of a value; so are
+//! time zones, unless they touch their time, as in `10:00Z`.
 
 mod dates;
 mod numbers;
@@ -118,6 +118,11 @@ impl StatementFeatures {
         }
     }
 
+    /// Returns whether there is a value to compare.
+    pub(crate) fn has_values(&self) -> bool {
+        !self.values.is_empty()
+    }
+
     /// Returns whether both have values, and the same ones. A comma between digits has two readings
     /// only beside a text that writes its numbers apart.
     pub(crate) fn has_equal_values(&self, other: &StatementFeatures) -> bool {
@@ -170,6 +175,9 @@ impl StatementWordIndex {
 
 /// Returns the value at the beginning of a text in its one form, and the bytes that it takes.
 fn value(text: &str, before: Option<char>) -> Option<(String, usize)> {
+    if text.starts_with(char::is_whitespace) {
+        return None;
+    }
     dates::date(text)
         .or_else(|| numbers::number(text, before))
         .or_else(|| numbers::version(text))

@@ -4,7 +4,8 @@
 //! full-text expression. A form with the year is that date wherever it stands; one without, such as
 //! `5 March`, may be that of another year. This module does no IO.
 
-use super::document_dates::{DaySpan, MONTH_DAYS, MONTHS, YEAR_DAYS};
+use super::document_dates::{DaySpan, MONTH_DAYS, YEAR_DAYS};
+use crate::model::month_names::MONTHS;
 
 /// Days that have forms of their own; of more, the months have.
 const DAYS_MAX: i64 = 14;

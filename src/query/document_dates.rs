@@ -7,6 +7,8 @@
 
 use std::ops::Range;
 
+use crate::model::month_names::month_number;
+
 /// Days of a nominal month, and of a nominal year.
 pub(super) const MONTH_DAYS: i64 = 31;
 pub(super) const YEAR_DAYS: i64 = 12 * MONTH_DAYS;
@@ -17,21 +19,6 @@ const NEAR: f64 = 0.8;
 /// Years that a number of four digits may be.
 const YEARS: Range<i64> = 1900..2100;
 
-/// The names of the months, in lower case.
-pub(super) const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 /// Fields of front matter that date a file, the most telling first.
 const DATE_FIELDS: [&str; 9] = [
     "date",
@@ -299,9 +286,7 @@ fn year(word: &str) -> Option<i64> {
 }
 
 fn month(word: &str) -> Option<i64> {
-    let is_short = word.len() == 3 || word == "sept";
-    let is_it = |month: &&str| **month == *word || is_short && month.starts_with(word);
-    Some(MONTHS.iter().position(is_it)? as i64 + 1)
+    month_number(word).map(i64::from)
 }
 
 #[cfg(test)]

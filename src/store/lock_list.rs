@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 #[cfg(target_os = "linux")]
 use std::fs;
 #[cfg(target_os = "linux")]
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -62,17 +62,10 @@ fn without_index(locks: &str, database: &str, index: &str) -> BTreeSet<u32> {
 fn lock_lines() -> Option<String> {
     const READINGS_MAX: usize = 8;
     let read_all = || {
-        let (mut list, mut lines) = (fs::File::open("/proc/locks").ok()?, Vec::new());
-        let mut page = vec![0; 1 << 16];
-        loop {
-            match list.read(&mut page) {
-                Ok(0) => break,
-                Ok(n) => lines.extend_from_slice(&page[..n]),
-                Err(error) if error.kind() == ErrorKind::Interrupted => (),
-                Err(_) => return None,
-            }
-        }
-        String::from_utf8(lines).ok()
+        // With room from the beginning: small readings would make many pieces.
+        let mut lines = String::with_capacity(1 << 16);
+        fs::File::open("/proc/locks").ok()?.read_to_string(&mut lines).ok()?;
+        Some(lines)
     };
     let (mut all, mut before) = (String::new(), None);
     for _ in 0..READINGS_MAX {

@@ -23,8 +23,9 @@ const RIVALS_WAIT: Duration = Duration::from_secs(3);
 /// Symbolic links followed from one to the next, as many as systems allow.
 const LINKS_MAX: usize = 40;
 
-/// Refuses a database that another process has open and whose log or index was deleted, an emptied
-/// one, whose log SQLite would delete, and one whose log it would overwrite unread.
+/// Refuses a database that another process has open and whose log or index was deleted, one with a
+/// log beside a symbolic link to it, an emptied one, whose log SQLite would delete, and one whose
+/// log it would overwrite unread.
 pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     let Ok(full) = path.canonicalize() else { return Ok(()) };
     let [log, index] = ["-wal", "-shm"].map(|it| with_suffix(&full, it));
@@ -80,10 +81,9 @@ pub(crate) fn log_of(path: &Path) -> PathBuf {
     with_suffix(&database_and_links(path).0, "-wal")
 }
 
-/// Returns a log beside a symbolic link to the database at `path`, which [`log_beside`] leaves out.
-pub(crate) fn log_left_out(path: &Path) -> Option<PathBuf> {
-    let taken = log_beside(path).unwrap_or_else(|| log_of(path));
-    log_beside_a_link(path, &taken).map(|it| it.1)
+/// Returns a log beside a symbolic link to the database at `path` other than the log `taken`.
+pub(crate) fn log_left_out(path: &Path, taken: &Path) -> Option<PathBuf> {
+    log_beside_a_link(path, taken).map(|it| it.1)
 }
 
 /// Returns whether a database seems to be written after a log, which is not in use then. What is

@@ -18,11 +18,11 @@ use std::mem;
 use candidates::{ColumnValue, FORMAT, LABEL, NODE_TYPE, PresentTexts};
 use rusqlite::{Connection, Row, params};
 
+use super::FingerprintsOfPresent;
 use super::broken_fields_repair;
 use super::text_hashes::node_name;
 use super::typed_nodes;
 use crate::model::database_state_fingerprint::{NodeState, term_of_node};
-use crate::model::identity::ContentHash;
 use crate::model::tree::NodeType;
 use crate::store::node_columns::{
     FIELDS, FingerprintUse, KEY_PATH, LANG, LEVEL, SqlTemplate, columns,
@@ -118,23 +118,17 @@ impl NodeAlteredSinceHead {
 
 /// Returns the nodes whose altered values explain the whole difference between the state and the
 /// fingerprint that HEAD has.
-pub(super) fn find(conn: &Connection, computed: u64) -> Result<NodesAlteredSinceHead, StoreError> {
-    const KEPT: &str = "
-        SELECT memory.fingerprint, snapshot.cursor_hash
-          FROM memory
-          JOIN cursor ON cursor.name = 'HEAD'
-          JOIN snapshot ON snapshot.id = cursor.snapshot";
+pub(super) fn find(
+    conn: &Connection,
+    present: &FingerprintsOfPresent,
+) -> Result<NodesAlteredSinceHead, StoreError> {
     const NAME: &str = "SELECT id, label FROM node WHERE key = ?1";
-    let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
-    let Some((kept, head)) = conn.find(KEPT, [], read, "read the fingerprint")? else {
-        return Ok(NodesAlteredSinceHead::default());
-    };
-    let kept = kept.cast_unsigned();
-    if ContentHash(kept).to_string() != head || kept == computed {
+    let FingerprintsOfPresent { computed, kept, head } = present;
+    if head.as_ref() != Some(&kept.to_string()) || kept == computed {
         return Ok(NodesAlteredSinceHead::default());
     }
     // A history that cannot be read explains nothing.
-    let hypotheses = Hypotheses::of(conn, kept.wrapping_sub(computed)).unwrap_or_default();
+    let hypotheses = Hypotheses::of(conn, kept.0.wrapping_sub(computed.0)).unwrap_or_default();
     let named = |it: &Hypothesis| {
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         let (id, label): (String, String) = conn.row(NAME, [it.node], read, "name a node")?;

@@ -48,28 +48,35 @@ pub(super) fn repair(conn: &Connection) -> Result<Vec<String>, StoreError> {
 }
 
 /// Returns every canonical text that differs from a broken one in one byte.
-pub(super) fn one_byte_versions(broken: &str) -> Vec<String> {
+pub(super) fn unbroken_versions(broken: &str) -> Vec<String> {
     let Err(error) = serde_json::from_str::<Value>(broken) else { return Vec::new() };
     // What is read before the error is read again, unless it changes.
-    let n_read = error.column().min(broken.len());
-    if error.line() != 1 || SEARCHED_BYTES_MAX < n_read {
+    let n_read = error.column();
+    if error.line() != 1 || SEARCHED_BYTES_MAX < n_read.min(broken.len()) {
         return Vec::new();
     }
-    let mut bytes = broken.as_bytes().to_vec();
     let mut found = Vec::new();
-    for at in 0..n_read {
-        let byte = bytes[at];
-        for other in b' '..=b'~' {
-            bytes[at] = other;
-            found.extend(str::from_utf8(&bytes).ok().and_then(canonical));
+    each_one_byte_version(broken, n_read, |it| {
+        if CanonicalFields::parse(it).is_ok() {
+            found.push(it.to_owned());
         }
-        bytes[at] = byte;
-    }
+    });
     found
 }
 
-fn canonical(text: &str) -> Option<String> {
-    CanonicalFields::parse(text).ok().map(|_| text.to_owned())
+/// Looks at every text that has another printable byte in one of its first places.
+pub(super) fn each_one_byte_version(text: &str, n_bytes: usize, mut look: impl FnMut(&str)) {
+    let mut bytes = text.as_bytes().to_vec();
+    for at in 0..n_bytes.min(text.len()) {
+        let byte = bytes[at];
+        for other in b' '..=b'~' {
+            bytes[at] = other;
+            if let Ok(version) = str::from_utf8(&bytes) {
+                look(version);
+            }
+        }
+        bytes[at] = byte;
+    }
 }
 
 /// Returns the entries of the index of fields of a node.
@@ -122,5 +129,5 @@ fn earlier(conn: &Connection, id: &str) -> Result<Option<String>, StoreError> {
          WHERE node_id = ?1 AND old_fields IS NOT NULL
          ORDER BY snapshot DESC";
     let all: Vec<String> = conn.rows(EARLIER, [id], |row| row.get(0), "read earlier fields")?;
-    Ok(all.iter().find_map(|it| canonical(it)))
+    Ok(all.iter().find(|it| CanonicalFields::parse(it).is_ok()).cloned())
 }

@@ -71,7 +71,7 @@ fn quiet(outcome: Result<(), StoreError>) -> Result<Vec<String>, StoreError> {
 
 /// Gives altered nodes back what HEAD's fingerprint proves.
 fn restore_altered(conn: &Connection) -> Result<Vec<String>, StoreError> {
-    let altered = altered_nodes::find(conn, compute_state_fingerprint(conn)?)?;
+    let altered = altered_nodes::find(conn, &FingerprintsOfPresent::read(conn)?)?;
     altered_nodes::restore(conn, &altered.proven)?;
     Ok(altered.proven.iter().map(NodeAlteredSinceHead::note).collect())
 }

@@ -169,7 +169,7 @@ fn note_missing_values(from: &Connection, notes: &mut SkippedCounts) -> Result<(
 pub(crate) fn copy_still(from: &Path, to: &Path) -> Result<(), TransferError> {
     const LOG: &str = "-wal";
     let log = log_beside(from).unwrap_or_else(|| log_of(from));
-    if let Some(left) = log_left_out(from) {
+    if let Some(left) = log_left_out(from, &log) {
         return Err(TransferError::Refused(format!(
             "whether `{}`, beside a symbolic link, belongs to the database is not known; name the \
              database itself to read it without that log, or copy both into a folder, the log as \

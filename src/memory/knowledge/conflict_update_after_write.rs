@@ -121,12 +121,12 @@ fn contradict(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) -> bool {
     a.id() != b.id() && (!is_comparable || are_rivals(a, b))
 }
 
-/// Returns whether the values of two facts without an attribute may still differ. Of other
-/// statements, and where there are no values, they tell nothing.
+/// Returns whether the values of two facts without an attribute may still differ; true of other
+/// statements, and where there are no values.
 fn values_contradict(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) -> bool {
     let read = |it: &StoredKnowledgeNode| StatementFeatures::of(&it.record.content);
-    let has_values = [a, b].iter().all(|it| it.is_a(NodeType::Fact) && !it.has("attribute"));
-    !has_values || !read(a).has_equal_values(&read(b))
+    let are_compared = [a, b].iter().all(|it| it.is_a(NodeType::Fact) && !it.has("attribute"));
+    !are_compared || !read(a).has_equal_values(&read(b))
 }
 
 /// Returns the ids of statements of a conflict between which contradictions were dismissed. Not
@@ -242,6 +242,10 @@ fn contest_values(
     let mut subjects = FactSubjectCache::default();
     let mut known: BTreeMap<Vec<NodeRowId>, CurrentFacts> = BTreeMap::new();
     for fact in new {
+        let words = StatementFeatures::of(&fact.record.content);
+        if !words.has_values() {
+            continue;
+        }
         let subject = subjects.of(batch, &fact)?;
         let mut clusters = subject.find_clusters(batch)?;
         clusters.append(&mut subject.find_shared_clusters(batch)?);
@@ -254,7 +258,6 @@ fn contest_values(
         let is_elder = |it: &StoredKnowledgeNode| {
             !all_new.contains(&it.id()) || it.record.key < fact.record.key
         };
-        let words = StatementFeatures::of(&fact.record.content);
         let others = there.index.contradicting(&words).into_iter().map(|nth| &there.facts[nth]);
         let mut between = Vec::new();
         for other in others.filter(|it| is_elder(it) && are_rivals(&fact, it)) {

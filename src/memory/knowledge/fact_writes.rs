@@ -136,7 +136,8 @@ fn near_facts(
     let (words, statement) = (StatementFeatures::of(text), normal_statement(text));
     let is_near = |it: &StoredKnowledgeNode| {
         normal_statement(&it.record.content) == statement
-            || words.may_contradict(&StatementFeatures::of(&it.record.content))
+            || words.has_values()
+                && words.may_contradict(&StatementFeatures::of(&it.record.content))
             || new.supersedes && normal_name(&it.record.content) == normal_name(text)
     };
     near.retain(|it| is_current_fact(it, since) && is_near(it));

@@ -4,23 +4,10 @@
 //! with slashes that has only one reading; one that has two stays as it is written. A day without a
 //! year is `--01-02`, a month `2026-01`. A month without a year is a name, with a capital letter.
 
-/// The names of the months; their first three letters are short for them.
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
+use super::numbers::starts_with_digit;
+use crate::model::month_names::{MONTHS, month_number};
 
-/// Characters of the longest date that is read.
+/// Bytes of the longest date that is read.
 const DATE_BYTES_MAX: usize = 40;
 
 /// A part of a date as written: a number, the name of a month, or a sign.
@@ -127,7 +114,7 @@ fn part(text: &str) -> Option<(DatePart, usize)> {
         let n_bytes = n_digits + ending.map_or(0, str::len);
         let is_more = |it: char| it.is_alphanumeric() || it == '%';
         let is_whole = !text[n_bytes..].starts_with(is_more)
-            && !text[n_bytes..].strip_prefix(['.', ',', '-', ':']).is_some_and(begins_with_digit);
+            && !text[n_bytes..].strip_prefix(['.', ',', '-', ':']).is_some_and(starts_with_digit);
         return is_whole.then_some((DatePart::Number { value, n_digits }, n_bytes));
     }
     let n_bytes = text.find(|it: char| !it.is_alphabetic()).unwrap_or(text.len());
@@ -139,17 +126,12 @@ fn part(text: &str) -> Option<(DatePart, usize)> {
     if word.eq_ignore_ascii_case("of") {
         return Some((DatePart::Sign(' '), n_bytes));
     }
-    let is = |it: &str| it.eq_ignore_ascii_case(word);
-    let month =
-        MONTHS.iter().position(|it| is(it) || is(&it[..3]) || is("sept") && *it == "september")?;
-    let is_short = !is(MONTHS[month]) && text[n_bytes..].starts_with('.');
+    let number = month_number(word)?;
+    let is_whole = word.len() == MONTHS[number as usize - 1].len();
+    let is_short = !is_whole && text[n_bytes..].starts_with('.');
     let is_capital = word.starts_with(char::is_uppercase);
-    let part = DatePart::Month { number: month as u32 + 1, is_capital };
+    let part = DatePart::Month { number, is_capital };
     Some((part, n_bytes + usize::from(is_short)))
-}
-
-fn begins_with_digit(text: &str) -> bool {
-    text.starts_with(|it: char| it.is_ascii_digit())
 }
 
 /// Returns the number of at most four digits at the beginning of a text, and how many these are.

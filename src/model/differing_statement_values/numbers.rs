@@ -81,7 +81,7 @@ pub(super) fn price(text: &str) -> Option<(String, usize)> {
     Some((shown, text.len() - rest.len()))
 }
 
-fn starts_with_digit(text: &str) -> bool {
+pub(super) fn starts_with_digit(text: &str) -> bool {
     text.starts_with(|it: char| it.is_ascii_digit())
 }
 

@@ -8,7 +8,7 @@ use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
 use crate::store::node_columns::SqlTemplate;
 use crate::store::reader::disputes_what_is_over;
-use crate::store::{ErrorContext, NodeRecord, NodeRowId, PreparedStatements, StoreError};
+use crate::store::{NodeRecord, NodeRowId, PreparedStatements, StoreError};
 
 /// Nodes that one look-up returns, at most.
 const FOUND_MAX: i64 = 10_000;
@@ -149,10 +149,8 @@ impl Batch<'_> {
              ORDER BY node.position DESC
              LIMIT ?2";
         let n_max = i64::try_from(n_max).unwrap_or(FOUND_MAX);
-        let mut texts = self.tx.prepare_cached(TEXTS).doing("look up facts")?;
-        let rows =
-            texts.query_map([cluster.0, n_max], |row| Ok((NodeRowId(row.get(0)?), row.get(1)?)));
-        rows.and_then(Iterator::collect).doing("look up facts")
+        let read = |row: &Row<'_>| Ok((NodeRowId(row.get(0)?), row.get(1)?));
+        self.tx.rows(TEXTS, [cluster.0, n_max], read, "look up facts")
     }
 
     /// Returns the facts that this write added or changed, eldest first.

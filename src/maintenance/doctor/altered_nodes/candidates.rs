@@ -89,9 +89,11 @@ pub(super) fn others(
     (lang, key_path): (Option<&str>, Option<&str>),
 ) -> Result<Vec<ColumnValue>, StoreError> {
     const EARLIER: &str = "
-        SELECT DISTINCT old_lang, old_key_path
+        SELECT old_lang, old_key_path
           FROM diff
          WHERE node_id = ?1
+         GROUP BY old_lang, old_key_path
+         ORDER BY max(snapshot) DESC
          LIMIT ?2";
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let earlier: Vec<(Option<String>, Option<String>)> =
@@ -105,25 +107,12 @@ pub(super) fn others(
         values.extend([(LANG, lang), (KEY_PATH, key_path)]);
     }
     for (column, now) in [(LANG, lang), (KEY_PATH, key_path)] {
-        let versions = now.map(one_byte_versions).unwrap_or_default();
-        values.extend(versions.into_iter().map(|it| (column, Some(it))));
+        let now = now.unwrap_or_default();
+        broken_fields_repair::each_one_byte_version(now, ALTERED_BYTES_MAX, |it| {
+            values.insert((column, Some(it.to_owned())));
+        });
     }
     Ok(values.into_iter().collect())
-}
-
-/// Returns every printable text that differs in one byte from a short one.
-fn one_byte_versions(text: &str) -> Vec<String> {
-    let mut bytes = text.as_bytes().to_vec();
-    let mut versions = Vec::new();
-    for at in 0..bytes.len().min(ALTERED_BYTES_MAX) {
-        let byte = bytes[at];
-        for other in b' '..=b'~' {
-            bytes[at] = other;
-            versions.extend(str::from_utf8(&bytes).ok().map(str::to_owned));
-        }
-        bytes[at] = byte;
-    }
-    versions
 }
 
 /// Returns the languages of the memory's code.
@@ -193,7 +182,7 @@ fn unbroken_fields(
     earlier: &[(String, Option<String>)],
 ) -> Result<BTreeSet<Option<String>>, StoreError> {
     let mut fields: BTreeSet<Option<String>> = earlier.iter().map(|it| it.1.clone()).collect();
-    fields.extend(broken_fields_repair::one_byte_versions(broken).into_iter().map(Some));
+    fields.extend(broken_fields_repair::unbroken_versions(broken).into_iter().map(Some));
     fields.extend(broken_fields_repair::indexed(conn, node)?.map(Some));
     Ok(fields)
 }

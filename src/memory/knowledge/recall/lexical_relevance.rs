@@ -74,9 +74,8 @@ impl QuestionTerms {
         let is_whole = |it: &Term| it.unit != TermUnitKind::Adjacency;
         let is_only = !parsed.terms.iter().any(is_whole);
         let is_own = |it: &Term| !matches!(it.role, QuestionTermRole::Related { .. });
-        let is_asked = |it: &Term| is_own(it) && (is_only || is_whole(it));
         let tells_nothing = parsed.tells_nothing;
-        let is_asked = |it: &Term| !tells_nothing && is_asked(it);
+        let is_asked = |it: &Term| !tells_nothing && is_own(it) && (is_only || is_whole(it));
         let terms: Vec<Term> = parsed.terms.into_iter().filter(is_asked).collect();
         let terms = whole_or_in_bigrams(reader, filter_of(None), terms)?;
         let (marks, shares) = (parsed.marks, Vec::new());
