@@ -75,14 +75,7 @@ pub(super) fn run(
         }
         outcome => outcome?,
     };
-    for warning in &report.warnings {
-        // A warning that cannot be written must not undo the compile.
-        let _ = writeln!(
-            context.err,
-            "remindb: warning: {}",
-            error_with_commands(&warning.to_string())
-        );
-    }
+    warn(&report, context);
     if args.is_json {
         context.say(format_args!("{}\n", json_text(&report.to_json())))?;
     } else {
@@ -93,6 +86,14 @@ pub(super) fn run(
         }
     }
     Ok(CommandOutcome::Done)
+}
+
+/// Prints the warnings of a compile. One that cannot be written must not undo it.
+fn warn(report: &Report, context: &mut CommandStreamsAndClock<'_>) {
+    for warning in &report.warnings {
+        let warning = error_with_commands(&warning.to_string());
+        let _ = writeln!(context.err, "remindb: warning: {warning}");
+    }
 }
 
 /// Says what was compiled; at a terminal in words for people.

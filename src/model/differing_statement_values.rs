@@ -3,8 +3,8 @@
 //!
 //! A value has one form, however it is written. Two values are the same where that is sure; all
 //! others may contradict, also those of which nobody can tell, such as `2 GB` and `2048 MB`, `10%`
-//! and `10`, or `3.10` and `3.1`. Units that are not known are words, and no part of a value; so are
-//! time zones, unless they touch their time, as in `10:00Z`.
+//! and `10`, or `3.10` and `3.1`. Units that are not known are words, and no part of a value. So
+//! are time zones, unless they touch their time, as in `10:00Z`.
 
 mod dates;
 mod numbers;
