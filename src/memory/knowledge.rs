@@ -20,6 +20,7 @@ mod equal_fact_merge;
 mod fact_of_episode;
 mod fact_subject;
 mod fact_writes;
+mod facts_by_value;
 mod foreign_remind_export;
 mod foreign_remind_import;
 mod ingest_queue;

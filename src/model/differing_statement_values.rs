@@ -7,6 +7,7 @@
 //! are time zones, unless they touch their time, as in `10:00Z`.
 
 mod dates;
+mod decimal;
 mod numbers;
 mod units;
 
@@ -14,6 +15,9 @@ use std::collections::{BTreeSet, HashMap};
 
 /// Words that two statements share at least before their values are compared.
 const SHARED_WORDS_MIN: usize = 2;
+
+/// Statements with a word of one that are compared with it, at most.
+const COMPARED_MAX: usize = 10_000;
 
 /// Words that stand for a switch.
 const SWITCHES: &[(&str, &str)] = &[
@@ -83,10 +87,14 @@ impl StatementFeatures {
         let (mut at, mut word_before) = (0, String::new());
         // The words since the last value.
         let mut n_words = usize::MAX;
+        let mut rates = BTreeSet::new();
         while let Some(first) = text[at..].chars().next() {
             let (before, rest) = (text[..at].chars().next_back(), &text[at..]);
             let rate = numbers::rate(rest).filter(|_| first != '/' || n_words <= 1);
-            if let Some((value, n_bytes)) = rate.or_else(|| value(rest, before)) {
+            if let Some((rate, n_bytes)) = rate {
+                rates.insert(rate);
+                at += n_bytes;
+            } else if let Some((value, n_bytes)) = value(rest, before) {
                 read.values.insert(value);
                 n_words = 0;
                 // The time behind a date.
@@ -102,6 +110,10 @@ impl StatementFeatures {
             } else {
                 at += first.len_utf8();
             }
+        }
+        // `billed per month` tells how something is counted, and not how much it is.
+        if read.has_values() {
+            read.values.append(&mut rates);
         }
         read
     }
@@ -159,17 +171,30 @@ impl StatementWordIndex {
         self.all.push(statement);
     }
 
-    /// Returns the numbers of those that a statement may contradict.
-    pub(crate) fn contradicting(&self, statement: &StatementFeatures) -> Vec<usize> {
-        let mut n_shared = vec![0_usize; self.all.len()];
-        for word in &statement.words {
-            for &nth in self.by_word.get(word).into_iter().flatten() {
-                n_shared[nth] += 1;
+    /// Returns the numbers of those that a statement may contradict, newest first, among the newest
+    /// that have a word of it.
+    pub(crate) fn contradicting(
+        &self,
+        statement: &StatementFeatures,
+    ) -> impl Iterator<Item = usize> {
+        let lists = statement.words.iter().filter_map(|it| self.by_word.get(it));
+        let mut lists: Vec<&[usize]> = lists.map(Vec::as_slice).collect();
+        let next = move |_| {
+            let newest = lists.iter().filter_map(|it| it.last()).max().copied()?;
+            let mut n_shared = 0;
+            for list in &mut lists {
+                if let [rest @ .., last] = list
+                    && *last == newest
+                {
+                    *list = rest;
+                    n_shared += 1;
+                }
             }
-        }
-        let shares_words = |nth: &usize| SHARED_WORDS_MIN <= n_shared[*nth];
-        let numbers = (0..self.all.len()).filter(shares_words);
-        numbers.filter(|nth| statement.may_contradict(&self.all[*nth])).collect()
+            Some((newest, n_shared))
+        };
+        let near = (0..COMPARED_MAX).map_while(next);
+        let near = near.filter_map(|(nth, n_shared)| (SHARED_WORDS_MIN <= n_shared).then_some(nth));
+        near.filter(|nth| statement.may_contradict(&self.all[*nth]))
     }
 }
 

@@ -6,18 +6,21 @@
 //! the write that changed them, or, where the time of one has run out, with the next write of
 //! knowledge.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::conflict_writes::{
-    ConflictResolution, DISPUTES, end_conflict, is_open, open_conflict, statements_of,
+    ConflictResolution, DISPUTES, end_conflict, is_open, n_passed_over, open_conflict,
+    statements_of,
 };
 use super::contradicting_facts::{are_rivals, current_facts_of, is_below_hidden, is_current_fact};
 use super::fact_of_episode::hide_episodes_of_forgotten;
 use super::fact_subject::FactSubjectCache;
-use super::node_writes::{StoredKnowledgeNode, find_node};
+use super::facts_by_value::FactsByValue;
+use super::node_writes::StoredKnowledgeNode;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
-use crate::model::differing_statement_values::{StatementFeatures, StatementWordIndex};
+use crate::model::differing_statement_values::StatementFeatures;
 use crate::model::entity_extraction::normal_name;
 use crate::model::fields;
 use crate::model::identity::NodeId;
@@ -139,7 +142,7 @@ fn dismissed_among(
     let mut dismissed = Vec::new();
     for statement in standing {
         let mut conflicts =
-            StoredKnowledgeNode::all(batch.with_edge_to(statement.id(), &[DISPUTES])?)?;
+            StoredKnowledgeNode::all(batch.with_edge_to(&[statement.id()], DISPUTES)?)?;
         conflicts.retain(|it| it.text("conflict") == Some(CONFLICT_STATES[2]));
         dismissed.extend(conflicts.iter().map(|it| -> BTreeSet<String> {
             it.linked(DISPUTES).into_iter().map(str::to_owned).collect()
@@ -167,35 +170,50 @@ fn left_over(
 }
 
 /// Opens a conflict between each of some facts and its rivals, unless there was one that is open or
-/// was dismissed.
+/// was dismissed. Of more rivals than a conflict has, the newest ones count.
 fn contest(
     batch: &mut Batch<'_>,
     changed: Vec<StoredKnowledgeNode>,
     now: UnixMillis,
 ) -> Result<(), MemoryError> {
     let mut subjects = FactSubjectCache::default();
+    let mut known: BTreeMap<BTreeSet<String>, Vec<StoredKnowledgeNode>> = BTreeMap::new();
     for fact in changed {
         let attribute = fact.text("attribute").unwrap_or_default();
         let own = fields::list(&fact.fields, "names").iter();
         let own = own.filter_map(|it| it.as_str().map(str::to_owned));
         let subject = subjects.of(batch, &fact)?.clone();
-        let mut keys = subject.all_keys(attribute);
-        keys.extend(own);
-        let mut rivals = Vec::new();
-        for other in current_facts_of(batch, &keys, now)? {
-            if are_rivals(&fact, &other) && subjects.is_one(batch, (&subject, &fact), &other)? {
-                rivals.push(other);
+        let keys: BTreeSet<String> = subject.all_keys(attribute).into_iter().chain(own).collect();
+        let there = match known.entry(keys) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let keys: Vec<String> = new.key().iter().cloned().collect();
+                new.insert(current_facts_of(batch, &keys, now)?)
             }
-        }
-        if rivals.is_empty() {
+        };
+        if there.iter().all(|it| it.id() == fact.id()) {
             continue;
         }
         let disputed = disputed_with(batch, fact.id())?;
-        rivals.retain(|it| !disputed.contains(&it.id().to_string()));
+        let mut rivals = Vec::new();
+        for (nth, other) in there.iter().enumerate().rev() {
+            if LINKS_MAX <= rivals.len() {
+                break;
+            }
+            if !disputed.contains(&other.id().to_string())
+                && are_rivals(&fact, other)
+                && subjects.is_one(batch, (&subject, &fact), other)?
+            {
+                rivals.push(nth);
+            }
+        }
         if !rivals.is_empty() {
-            // A conflict of another fact may have changed it by now.
-            rivals.extend(find_node(batch, &fact.id().to_string())?);
-            open_conflict(batch, &mut rivals, "medium", None, now)?;
+            rivals.reverse();
+            rivals.drain(..n_passed_over(rivals.len() + 1));
+            let mut between: Vec<_> = rivals.iter().map(|nth| there[*nth].clone()).collect();
+            between.push(fact);
+            open_conflict(batch, &mut between, "medium", None, now)?;
+            rivals.into_iter().zip(between).for_each(|(nth, rival)| there[nth] = rival);
         }
     }
     Ok(())
@@ -203,47 +221,23 @@ fn contest(
 
 /// Returns the ids of what a node has an open conflict with, or a dismissed one.
 fn disputed_with(batch: &Batch<'_>, id: NodeId) -> Result<BTreeSet<String>, MemoryError> {
-    let mut conflicts = StoredKnowledgeNode::all(batch.with_edge_to(id, &[DISPUTES])?)?;
+    let mut conflicts = StoredKnowledgeNode::all(batch.with_edge_to(&[id], DISPUTES)?)?;
     conflicts.retain(|it| it.text("conflict") != Some(CONFLICT_STATES[1]));
     Ok(conflicts.iter().flat_map(|it| it.linked(DISPUTES)).map(str::to_owned).collect())
 }
 
-/// The current facts of some clusters, newest first, and their values.
-struct CurrentFacts {
-    facts: Vec<StoredKnowledgeNode>,
-    index: StatementWordIndex,
-}
-
-impl CurrentFacts {
-    fn below(
-        batch: &Batch<'_>,
-        clusters: &[NodeRowId],
-        now: UnixMillis,
-    ) -> Result<CurrentFacts, MemoryError> {
-        let facts = StoredKnowledgeNode::all(batch.living_facts_below(clusters, usize::MAX)?)?;
-        let mut current = CurrentFacts { facts: Vec::new(), index: StatementWordIndex::default() };
-        for fact in facts.into_iter().filter(|it| is_current_fact(it, now)) {
-            current.index.push(StatementFeatures::of(&fact.record.content));
-            current.facts.push(fact);
-        }
-        Ok(current)
-    }
-}
-
-/// Opens a conflict of low severity between each of some facts without an attribute and the others
-/// of its subject that have other values, unless there was one that is open or was dismissed. Two
-/// of them are compared once.
+/// Opens a conflict of low severity between each of some facts without an attribute, eldest first,
+/// and the elder ones of its subject that have other values, unless there was one that is open or
+/// was dismissed.
 fn contest_values(
     batch: &mut Batch<'_>,
     new: Vec<StoredKnowledgeNode>,
     now: UnixMillis,
 ) -> Result<(), MemoryError> {
-    let all_new: BTreeSet<NodeId> = new.iter().map(StoredKnowledgeNode::id).collect();
     let mut subjects = FactSubjectCache::default();
-    let mut known: BTreeMap<Vec<NodeRowId>, CurrentFacts> = BTreeMap::new();
+    let mut facts = FactsByValue::beside(&new);
     for fact in new {
-        let words = StatementFeatures::of(&fact.record.content);
-        if !words.has_values() {
+        if !StatementFeatures::of(&fact.record.content).has_values() {
             continue;
         }
         let subject = subjects.of(batch, &fact)?;
@@ -251,28 +245,12 @@ fn contest_values(
         clusters.append(&mut subject.find_shared_clusters(batch)?);
         let subject = subject.clone();
         let clusters: Vec<NodeRowId> = clusters.iter().map(|it| it.record.key).collect();
-        if !known.contains_key(&clusters) {
-            known.insert(clusters.clone(), CurrentFacts::below(batch, &clusters, now)?);
-        }
-        let Some(there) = known.get(&clusters) else { continue };
-        let is_elder = |it: &StoredKnowledgeNode| {
-            !all_new.contains(&it.id()) || it.record.key < fact.record.key
+        let disputed = disputed_with(batch, fact.id())?;
+        let is_new_to = |other: &StoredKnowledgeNode| {
+            Ok(!disputed.contains(&other.id().to_string())
+                && subjects.is_one(batch, (&subject, &fact), other)?)
         };
-        let others = there.index.contradicting(&words).into_iter().map(|nth| &there.facts[nth]);
-        let mut between = Vec::new();
-        for other in others.filter(|it| is_elder(it) && are_rivals(&fact, it)) {
-            if between.len() == LINKS_MAX {
-                break;
-            }
-            if subjects.is_one(batch, (&subject, &fact), other)? {
-                between.push(other.clone());
-            }
-        }
-        between.reverse();
-        if !between.is_empty() {
-            let disputed = disputed_with(batch, fact.id())?;
-            between.retain(|it| !disputed.contains(&it.id().to_string()));
-        }
+        let mut between = facts.differing(batch, &fact, &clusters, now, is_new_to)?;
         if !between.is_empty() {
             between.push(fact);
             open_conflict(batch, &mut between, "low", None, now)?;

@@ -3,7 +3,7 @@
 //! Facts of an open conflict are contested, but for one of low severity. A statement that gives way
 //! is closed: a fact ends when its replacement begins, and is current until then.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde_json::{Map, Value, json};
 
@@ -75,12 +75,14 @@ pub(super) fn open_conflict(
     note: Option<&str>,
     now: UnixMillis,
 ) -> Result<NodeId, MemoryError> {
-    let n_passed_over = if LINKS_MAX < between.len() { between.len() - OPENED_MAX } else { 0 };
-    let mut between = &mut between[n_passed_over..];
+    let first = n_passed_over(between.len());
+    let mut between = &mut between[first..];
     let id = match joined_conflict(batch, between, severity)? {
         Some((mut conflict, n_without_room)) => {
             between = &mut between[n_without_room..];
-            let links: Vec<Value> = disputes(between);
+            let known: HashSet<&str> = conflict.linked(DISPUTES).into_iter().collect();
+            let mut links = disputes(between);
+            links.retain(|it| it["to"].as_str().is_some_and(|id| !known.contains(id)));
             let add = |it: &mut Map<String, Value>| {
                 links.into_iter().for_each(|link| add_edge(it, link));
             };
@@ -105,16 +107,22 @@ pub(super) fn open_conflict(
         }
     };
     if severity != "low" {
-        for fact in between.iter_mut().filter(|it| it.is_a(NodeType::Fact)) {
-            set_fields(
-                batch,
-                fact,
-                |it| drop(it.insert("contested".to_owned(), true.into())),
-                now,
-            )?;
+        let is_settled =
+            |it: &&mut StoredKnowledgeNode| it.is_a(NodeType::Fact) && !it.has("contested");
+        for fact in between.iter_mut().filter(is_settled) {
+            // Another conflict of this write may have changed it by now.
+            *fact = find_node(batch, &fact.id().to_string())?.unwrap_or_else(|| fact.clone());
+            let contest =
+                |it: &mut Map<String, Value>| drop(it.insert("contested".to_owned(), true.into()));
+            set_fields(batch, fact, contest, now)?;
         }
     }
     Ok(id)
+}
+
+/// Returns how many of the first ones of some statements have no room in a new conflict.
+pub(super) fn n_passed_over(n_statements: usize) -> usize {
+    if LINKS_MAX < n_statements { n_statements - OPENED_MAX } else { 0 }
 }
 
 /// Returns whether nodes belong to a conflict: it has them, or its facts have their terms. One that
@@ -124,10 +132,29 @@ fn is_about(
     conflict: &StoredKnowledgeNode,
     nodes: &[StoredKnowledgeNode],
 ) -> Result<bool, MemoryError> {
-    let known = statements_of(batch, conflict)?;
-    let is_there = |it: &StoredKnowledgeNode| known.iter().any(|there| there.id() == it.id());
-    let is_of_terms = |it: &StoredKnowledgeNode| nodes.iter().all(|node| have_same_terms(it, node));
-    Ok(nodes.iter().all(is_there) || known.iter().all(is_of_terms))
+    let mut others: BTreeSet<&str> = conflict.linked(DISPUTES).into_iter().collect();
+    let (there, new): (Vec<_>, Vec<_>) =
+        nodes.iter().partition(|it| others.remove(it.id().to_string().as_str()));
+    if new.is_empty() {
+        return Ok(true);
+    }
+    let others: Vec<&str> = others.into_iter().collect();
+    let others = StoredKnowledgeNode::all(batch.nodes_of(&others)?)?;
+    let known = one_of_each_terms(there.iter().copied().chain(&others));
+    let nodes = one_of_each_terms(nodes);
+    Ok(known.iter().all(|it| nodes.iter().all(|node| have_same_terms(it, node))))
+}
+
+/// Returns one node of each terms that some nodes have; those of many facts are mostly the same.
+fn one_of_each_terms<'a>(
+    nodes: impl IntoIterator<Item = &'a StoredKnowledgeNode>,
+) -> Vec<&'a StoredKnowledgeNode> {
+    let mut seen = BTreeSet::new();
+    let terms = |it: &StoredKnowledgeNode| {
+        let keys: BTreeSet<String> = keys_of_fact(it).into_iter().map(str::to_owned).collect();
+        (it.is_a(NodeType::Fact), it.has("attribute"), it.record.place.parent, keys)
+    };
+    nodes.into_iter().filter(|it| seen.insert(terms(it))).collect()
 }
 
 /// Returns whether two nodes are no facts, or facts about one subject and attribute. One without an
@@ -160,15 +187,13 @@ fn joined_conflict(
     between: &[StoredKnowledgeNode],
     severity: &str,
 ) -> Result<Option<(StoredKnowledgeNode, usize)>, MemoryError> {
-    let mut seen = BTreeSet::new();
-    for node in between {
-        let mut conflicts = open_conflicts_of(batch, node.id())?;
-        conflicts.retain(|it| it.text("severity") == Some(severity) && seen.insert(it.id()));
-        for conflict in conflicts {
-            let n_with_room = n_with_room(&conflict, between);
-            if 0 < n_with_room && is_about(batch, &conflict, between)? {
-                return Ok(Some((conflict, between.len() - n_with_room)));
-            }
+    let ids: Vec<NodeId> = between.iter().map(StoredKnowledgeNode::id).collect();
+    let mut conflicts = open_conflicts_of(batch, &ids)?;
+    conflicts.retain(|it| it.text("severity") == Some(severity));
+    for conflict in conflicts {
+        let n_with_room = n_with_room(&conflict, between);
+        if 0 < n_with_room && is_about(batch, &conflict, between)? {
+            return Ok(Some((conflict, between.len() - n_with_room)));
         }
     }
     Ok(None)
@@ -176,10 +201,10 @@ fn joined_conflict(
 
 /// Returns how many of the last nodes are in a conflict, or have room in it.
 fn n_with_room(conflict: &StoredKnowledgeNode, between: &[StoredKnowledgeNode]) -> usize {
-    let known = conflict.linked(DISPUTES);
+    let known: HashSet<&str> = conflict.linked(DISPUTES).into_iter().collect();
     let mut room = LINKS_MAX.saturating_sub(known.len());
     let fits = |it: &&StoredKnowledgeNode| {
-        let is_new = !known.contains(&it.id().to_string().as_str());
+        let is_new = !known.contains(it.id().to_string().as_str());
         let fits = !is_new || 0 < room;
         room -= usize::from(is_new && fits);
         fits
@@ -192,12 +217,12 @@ pub(super) fn is_open(conflict: &StoredKnowledgeNode) -> bool {
     conflict.text("conflict") == Some(CONFLICT_STATES[0]) && !conflict.is_hidden()
 }
 
-/// Returns the open conflicts that dispute a node.
+/// Returns the open conflicts that dispute one of some nodes, eldest first.
 pub(super) fn open_conflicts_of(
     batch: &Batch<'_>,
-    id: NodeId,
+    ids: &[NodeId],
 ) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
-    let mut conflicts = StoredKnowledgeNode::all(batch.with_edge_to(id, &[DISPUTES])?)?;
+    let mut conflicts = StoredKnowledgeNode::all(batch.with_edge_to(ids, DISPUTES)?)?;
     conflicts.retain(is_open);
     Ok(conflicts)
 }
@@ -207,11 +232,7 @@ pub(super) fn statements_of(
     batch: &Batch<'_>,
     conflict: &StoredKnowledgeNode,
 ) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
-    let mut statements = Vec::new();
-    for id in conflict.linked(DISPUTES) {
-        statements.extend(find_node(batch, id)?);
-    }
-    Ok(statements)
+    StoredKnowledgeNode::all(batch.nodes_of(&conflict.linked(DISPUTES))?)
 }
 
 /// Returns the line that stands for a conflict: the key of its statements, or their subject.
@@ -253,7 +274,7 @@ pub(super) fn end_conflict(
         statements.push(winner);
     }
     for statement in statements.iter_mut().filter(|it| it.has("contested")) {
-        let mut others = open_conflicts_of(batch, statement.id())?;
+        let mut others = open_conflicts_of(batch, &[statement.id()])?;
         others.retain(|it| it.id() != conflict.id() && it.text("severity") != Some("low"));
         if others.is_empty() {
             set_fields(batch, statement, |it| drop(it.shift_remove("contested")), now)?;

@@ -202,6 +202,15 @@ pub(super) fn entity_given(
     }
 }
 
+/// Returns the ids of the entities that a caller names.
+pub(super) fn entities_given(
+    batch: &mut Batch<'_>,
+    given: &[String],
+    now: UnixMillis,
+) -> Result<Vec<NodeId>, MemoryError> {
+    given.iter().map(|it| Ok(entity_given(batch, it, now)?.id())).collect()
+}
+
 /// Returns the ids of what a text mentions: the given ones first, then those with marks, then those
 /// whose names are known.
 pub(super) fn mentioned(
@@ -210,15 +219,14 @@ pub(super) fn mentioned(
     given: &[String],
     now: UnixMillis,
 ) -> Result<Vec<NodeId>, MemoryError> {
+    let given = entities_given(batch, given, now)?;
     let mut ids: Vec<NodeId> = Vec::new();
     let mut add = |id: NodeId| {
         if !ids.contains(&id) {
             ids.push(id);
         }
     };
-    for name in given {
-        add(entity_given(batch, name, now)?.id());
-    }
+    given.into_iter().for_each(&mut add);
     let mut found = BTreeSet::new();
     for named in marked_entities(text) {
         add(entity_named(batch, &named, now)?.id());

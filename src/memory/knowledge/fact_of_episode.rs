@@ -32,7 +32,7 @@ pub(super) fn fact_stated_alone(
     episode: &StoredKnowledgeNode,
 ) -> Result<Option<StoredKnowledgeNode>, MemoryError> {
     let Some(fact) = stated_fact(batch, episode)? else { return Ok(None) };
-    let mut others = StoredKnowledgeNode::all(batch.with_edge_to(fact.id(), &["supports"])?)?;
+    let mut others = StoredKnowledgeNode::all(batch.with_edge_to(&[fact.id()], "supports")?)?;
     others.retain(|it| it.id() != episode.id() && !it.is_hidden());
     Ok(others.is_empty().then_some(fact))
 }

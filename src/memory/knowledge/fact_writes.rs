@@ -29,6 +29,9 @@ use crate::text::tokens;
 /// Facts of a cluster that are compared with one statement, the newest ones.
 pub(super) const COMPARED_MAX: usize = 500;
 
+/// Facts that are looked through for those of a subject, at most.
+const LOOKED_THROUGH_MAX: usize = 10_000;
+
 /// A statement to be kept.
 pub(super) struct NewFact<'a> {
     pub(super) text: &'a str,
@@ -152,14 +155,14 @@ fn newest_facts(
     let mut n_read = COMPARED_MAX;
     loop {
         let found = batch.living_facts_below(below, n_read)?;
-        let is_all = found.len() < n_read;
+        let is_all = found.len() < n_read || n_read == LOOKED_THROUGH_MAX;
         let mut facts = StoredKnowledgeNode::all(found)?;
         subject.retain_own(batch, &mut facts)?;
         if is_all || COMPARED_MAX <= facts.len() {
             facts.truncate(COMPARED_MAX);
             return Ok(facts);
         }
-        n_read *= 8;
+        n_read = (n_read * 8).min(LOOKED_THROUGH_MAX);
     }
 }
 

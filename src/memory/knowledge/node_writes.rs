@@ -138,6 +138,21 @@ fn is_same_edge(a: &Value, b: &Value) -> bool {
     (&a["type"], &a["to"]) == (&b["type"], &b["to"])
 }
 
+/// Adds to a node what it does not mention yet.
+pub(super) fn add_mentions(
+    batch: &mut Batch<'_>,
+    node: &mut StoredKnowledgeNode,
+    mentions: &[NodeId],
+    now: UnixMillis,
+) -> Result<(), MemoryError> {
+    let known: Vec<String> = node.linked("mentions").into_iter().map(str::to_owned).collect();
+    let room = LINKS_MAX.saturating_sub(fields::list(&node.fields, "links").len());
+    let new = mentions.iter().filter(|it| !known.contains(&it.to_string())).take(room);
+    let links: Vec<Value> = new.map(|it| edge("mentions", *it, 1.0, None)).collect();
+    let link = |it: &mut Map<String, Value>| links.into_iter().for_each(|to| add_edge(it, to));
+    set_fields(batch, node, link, now).map(drop)
+}
+
 /// Notes that somebody took an edge away, so that no import brings it back; of more than fit, the
 /// eldest is passed over.
 pub(super) fn note_unlinked(fields: &mut Map<String, Value>, link_type: &str, to: NodeId) {

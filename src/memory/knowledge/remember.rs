@@ -5,14 +5,14 @@ use serde_json::{Map, Value, json};
 use super::conflict_update_after_write::{end_lapsed, settle_statements};
 use super::contradicting_facts::{is_equal_text, is_standing_fact};
 use super::entity_resolution::{
-    entity_given, known_topic, mentioned, shown_entity, topic_field, topic_named,
+    entities_given, entity_given, known_topic, mentioned, shown_entity, topic_field, topic_named,
 };
 use super::fact_of_episode::stated_fact;
 use super::fact_subject::FactSubject;
 use super::fact_writes::{FactOutcome, NewFact, state_fact};
 use super::node_writes::{
-    NewKnowledgeNode, NewNodePlace, StoredKnowledgeNode, add_edge, add_node, edge, find_node,
-    set_fields,
+    NewKnowledgeNode, NewNodePlace, StoredKnowledgeNode, add_edge, add_mentions, add_node, edge,
+    find_node,
 };
 use super::remember_request::{
     FactFields, NewEpisode, NewEpisodeOrMemory, RememberRequest, other_request,
@@ -21,11 +21,9 @@ use crate::memory::Memory;
 use crate::memory::typed::{MemoryError, NewMemory, StoreRequest};
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::normal_name;
-use crate::model::fields;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tool_advice::CallableTools;
 use crate::model::tree::NodeType;
-use crate::model::typed_node_field_schemas::knowledge::LINKS_MAX;
 use crate::model::validity::Validity;
 use crate::store::{Batch, RequestReceipt};
 use crate::text::tokens;
@@ -234,10 +232,12 @@ fn remember_episode(
     token_count: u32,
     now: UnixMillis,
 ) -> Result<RememberOutcome, MemoryError> {
-    if let Some((episode, fact)) = equal_episode(batch, new, now)? {
+    if let Some((mut episode, fact)) = equal_episode(batch, new, now)? {
         let fact = fact.map(|it| say_again(batch, new, it, now)).transpose()?;
+        let given = entities_given(batch, &new.entities, now)?;
+        add_mentions(batch, &mut episode, &given, now)?;
         return Ok(RememberOutcome {
-            id: episode.to_string(),
+            id: episode.id().to_string(),
             fact: fact.map(|it| it.to_string()),
             ..RememberOutcome::default()
         });
@@ -390,7 +390,7 @@ fn equal_episode(
     batch: &Batch<'_>,
     new: &NewEpisode,
     now: UnixMillis,
-) -> Result<Option<(NodeId, Option<StoredKnowledgeNode>)>, MemoryError> {
+) -> Result<Option<(StoredKnowledgeNode, Option<StoredKnowledgeNode>)>, MemoryError> {
     let held = held_by(&new.fact, new.at.unwrap_or(now));
     let mut topic = None;
     if let Some(name) = &new.topic {
@@ -417,7 +417,7 @@ fn equal_episode(
         {
             continue;
         }
-        return Ok(Some((episode.id(), fact)));
+        return Ok(Some((episode, fact)));
     }
     Ok(None)
 }
@@ -429,28 +429,13 @@ fn episode_stating(
     (fact, topic): (&StoredKnowledgeNode, Option<&StoredKnowledgeNode>),
 ) -> Result<Option<StoredKnowledgeNode>, MemoryError> {
     let topic = topic.map(|it| it.id().to_string());
-    let mut episodes = StoredKnowledgeNode::all(batch.with_edge_to(fact.id(), &["supports"])?)?;
+    let mut episodes = StoredKnowledgeNode::all(batch.with_edge_to(&[fact.id()], "supports")?)?;
     episodes.retain(|it| {
         it.is_a(NodeType::Episode)
             && is_same_episode(it, new, topic.as_deref())
             && is_equal_text(&it.record.content, &new.content)
     });
     Ok(episodes.into_iter().next())
-}
-
-/// Adds to an episode what it does not mention yet.
-fn add_mentions(
-    batch: &mut Batch<'_>,
-    episode: &mut StoredKnowledgeNode,
-    mentions: &[NodeId],
-    now: UnixMillis,
-) -> Result<(), MemoryError> {
-    let known: Vec<String> = episode.linked("mentions").into_iter().map(str::to_owned).collect();
-    let room = LINKS_MAX.saturating_sub(fields::list(&episode.fields, "links").len());
-    let new = mentions.iter().filter(|it| !known.contains(&it.to_string())).take(room);
-    let links: Vec<Value> = new.map(|it| edge("mentions", *it, 1.0, None)).collect();
-    let link = |it: &mut Map<String, Value>| links.into_iter().for_each(|to| add_edge(it, to));
-    set_fields(batch, episode, link, now).map(drop)
 }
 
 /// Returns whether an episode is of the kind, the time and the topic that are given of a new one.

@@ -2,7 +2,7 @@
 //!
 //! `2026-01-02`, `2 January 2026`, `Jan 2nd, 2026` and `02.01.2026` are one day, and so is a date
 //! with slashes that has only one reading; one that has two stays as it is written. A day without a
-//! year is `--01-02`, a month `2026-01`. A month without a year is a name, with a capital letter.
+//! year is `--01-02`, a month `2026-01`. Without a year, `may` in small letters is a word.
 
 use super::numbers::starts_with_digit;
 use crate::model::month_names::{MONTHS, month_number};
@@ -10,10 +10,13 @@ use crate::model::month_names::{MONTHS, month_number};
 /// Bytes of the longest date that is read.
 const DATE_BYTES_MAX: usize = 40;
 
+/// Months that are other words, too, where they begin with a small letter.
+const MONTHS_AND_WORDS: [&str; 3] = ["march", "may", "august"];
+
 /// A part of a date as written: a number, the name of a month, or a sign.
 enum DatePart {
     Number { value: u32, n_digits: usize },
-    Month { number: u32, is_capital: bool },
+    Month { number: u32, is_name: bool },
     Sign(char),
 }
 
@@ -65,10 +68,12 @@ fn in_digits(text: &str) -> Option<(String, usize)> {
     Some((shown?, at))
 }
 
-/// Reads `2 January 2026`, `2nd of January`, `January 2, 2026` and `January 2026`.
+/// Reads `2 January 2026`, `2nd of January`, `2. January 2026`, `January 2, 2026` and
+/// `January 2026`.
 fn with_month(text: &str) -> Option<(String, usize)> {
     let text = &text[..text.floor_char_boundary(DATE_BYTES_MAX)];
-    let (mut day, mut month, mut year, mut is_name) = (None, None, None, false);
+    let (mut day, mut month, mut year) = (None, None, None);
+    let (mut is_name, mut is_pointed) = (false, false);
     let (mut at, mut end) = (0, 0);
     while let Some((part, n_bytes)) = part(&text[at..]) {
         match part {
@@ -78,8 +83,11 @@ fn with_month(text: &str) -> Option<(String, usize)> {
             DatePart::Number { value, n_digits: 4 } if month.is_some() && year.is_none() => {
                 year = Some(value);
             }
-            DatePart::Month { number, is_capital } if month.is_none() && year.is_none() => {
-                (month, is_name) = (Some(number), is_capital);
+            DatePart::Month { number, is_name: it } if month.is_none() && year.is_none() => {
+                (month, is_name) = (Some(number), it);
+            }
+            DatePart::Sign('.') if day.is_some() && month.is_none() && !is_pointed => {
+                is_pointed = true;
             }
             DatePart::Sign(',') if day.is_some() && month.is_some() && year.is_none() => {
                 at += n_bytes;
@@ -98,8 +106,10 @@ fn with_month(text: &str) -> Option<(String, usize)> {
         }
     }
     let shown = match (day, month, year) {
-        // `5 may join` is none.
-        (Some(day), Some(month), _) if is_name || year.is_some() => day_of(year, month, day),
+        // `5 may join` is none, nor is `5. May it grow`.
+        (Some(day), Some(month), _) if is_name && !is_pointed || year.is_some() => {
+            day_of(year, month, day)
+        }
         (None, Some(month), Some(year)) => month_of(year, month),
         _ => None,
     };
@@ -120,7 +130,7 @@ fn part(text: &str) -> Option<(DatePart, usize)> {
     let n_bytes = text.find(|it: char| !it.is_alphabetic()).unwrap_or(text.len());
     let word = &text[..n_bytes];
     if word.is_empty() {
-        let sign = text.chars().next().filter(|it| matches!(it, ' ' | ','))?;
+        let sign = text.chars().next().filter(|it| matches!(it, ' ' | ',' | '.'))?;
         return Some((DatePart::Sign(sign), 1));
     }
     if word.eq_ignore_ascii_case("of") {
@@ -129,8 +139,8 @@ fn part(text: &str) -> Option<(DatePart, usize)> {
     let number = month_number(word)?;
     let is_whole = word.len() == MONTHS[number as usize - 1].len();
     let is_short = !is_whole && text[n_bytes..].starts_with('.');
-    let is_capital = word.starts_with(char::is_uppercase);
-    let part = DatePart::Month { number, is_capital };
+    let is_name = word.starts_with(char::is_uppercase) || !MONTHS_AND_WORDS.contains(&word);
+    let part = DatePart::Month { number, is_name };
     Some((part, n_bytes + usize::from(is_short)))
 }
 

@@ -2,12 +2,14 @@
 //!
 //! - `1,000`, `1_000` and `1000` are one number, and so are `1.0` and `1`.
 //! - With a unit, numbers of one base are compared by what they are worth: `60 s` and `1 minute`.
+//!   Smaller units behind it belong to it: `1 minute 30 seconds`, `1m30s`.
 //! - Without one, further zeros behind a point count, since `3.10` may be a version. A `v` before
 //!   it and a `.0` at its end do not.
-//! - Codes belong to the number: `1.2b3`, `1.2.3a`, `0x1f`, `2.0-rc1`. Other letters that touch it
-//!   and are no unit are a word: `16px` is `16 px`.
+//! - Codes belong to the number: `1.2b3`, `1.2.3a`, `0x1f`, `2.0-rc1`, and one letter that touches
+//!   it: `4A`. Other letters that do and are no unit are a word: `16px` is `16 px`, `3x` is `3 x`.
 
-use super::units::{currency, dollars_of, multiple, unit};
+use super::decimal::Decimal;
+use super::units::{DEGREES, currency, dollars_of, multiple, unit};
 
 /// Signs between groups of three digits.
 const GROUPING: [char; 7] = [',', '_', '\'', '’', '\u{a0}', '\u{2009}', '\u{202f}'];
@@ -140,9 +142,14 @@ fn with_unit<'a>(written: &WrittenNumber<'a>, money: Option<&str>) -> (String, &
     if let Some((time, rest)) = clock_time(written).filter(|_| money.is_none()) {
         return (time, rest);
     }
+    if let Some((shown, rest)) = unit_sum(written).filter(|_| money.is_none()) {
+        return (shown, rest);
+    }
     let (attached, after) = rest.split_at(word_end(rest));
-    if !attached.is_empty() {
+    if !attached.is_empty() && multiple(attached).is_none() {
+        let is_letter = attached.chars().count() == 1 && !attached.eq_ignore_ascii_case("x");
         let is_code = money.is_some()
+            || is_letter
             || 2 < written.groups.len()
             || attached.contains(|it: char| it.is_ascii_digit());
         return match unit(attached).filter(|_| money.is_none()) {
@@ -155,7 +162,8 @@ fn with_unit<'a>(written: &WrittenNumber<'a>, money: Option<&str>) -> (String, &
         return (format!("{}{}", plain(written), release.to_lowercase()), &rest[release.len()..]);
     }
     let (mut rest, mut factor) = (rest, 1);
-    if let Some((word, after)) = next_word(rest)
+    let word = next_word(rest).or_else(|| (!attached.is_empty()).then_some((attached, after)));
+    if let Some((word, after)) = word
         && let Some(worth) = multiple(word)
     {
         (rest, factor) = (after, worth);
@@ -167,6 +175,43 @@ fn with_unit<'a>(written: &WrittenNumber<'a>, money: Option<&str>) -> (String, &
         Some(((base, worth), after)) => (amount(written, factor * worth, base), after),
         None if factor != 1 => (amount(written, factor, ""), rest),
         None => (plain(written), rest),
+    }
+}
+
+/// Returns the sum of a number and those behind it, each with a smaller unit of one base, as in
+/// `5 minutes 30 seconds` and `5m30s`, and the text behind them; none where there is only one.
+fn unit_sum<'a>(first: &WrittenNumber<'a>) -> Option<(String, &'a str)> {
+    let (base, mut worth_before, mut rest) = next_unit(first.rest)?;
+    let mut sum = decimal(first, worth_before)?;
+    let mut n_parts = 1;
+    while let Some(next) = written(after_joint(rest), false)
+        && let Some((base_of_next, worth, after)) = next_unit(next.rest)
+        && base_of_next == base
+        && worth < worth_before
+    {
+        sum = sum.plus(decimal(&next, worth)?)?;
+        (worth_before, rest) = (worth, after);
+        n_parts += 1;
+    }
+    let is_sum = 1 < n_parts && !rest.starts_with(char::is_alphanumeric);
+    is_sum.then(|| (format!("{}{base}", sum.shown(first.is_negative)), rest))
+}
+
+/// Returns the base and the worth of the unit behind a number, and the text behind that.
+fn next_unit(text: &str) -> Option<(&'static str, i128, &str)> {
+    let text = text.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
+    let n_letters = text.find(|it: char| !it.is_alphabetic()).unwrap_or(text.len());
+    let (word, rest) = text.split_at(n_letters);
+    let (base, worth) = unit(word)?;
+    Some((base, worth, rest))
+}
+
+/// Returns the text behind what joins the parts of a sum: spaces, or `and` between them.
+fn after_joint(text: &str) -> &str {
+    let rest = text.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
+    match rest.strip_prefix("and ") {
+        Some(after) if rest.len() < text.len() => after,
+        _ => rest,
     }
 }
 
@@ -187,11 +232,15 @@ fn next_word(text: &str) -> Option<(&str, &str)> {
     (!word.is_empty()).then_some((word, after))
 }
 
-/// Returns where a word ends that may be a unit: letters and digits, one sign, or a letter behind
-/// the sign of degrees.
+/// Returns where a word ends that may be a unit: letters and digits, one sign, or that of degrees
+/// with its scale.
 fn word_end(text: &str) -> usize {
     match text.chars().next() {
-        Some('°') => '°'.len_utf8() + usize::from(text['°'.len_utf8()..].starts_with(['C', 'F'])),
+        Some('°') => {
+            let is_end = |it: &&str| !text[it.len()..].starts_with(char::is_alphanumeric);
+            let mut spellings = DEGREES.into_iter().filter(|it| text.starts_with(it));
+            spellings.find(is_end).map_or('°'.len_utf8(), str::len)
+        }
         Some(sign) if !sign.is_alphanumeric() && unit(sign.encode_utf8(&mut [0; 4])).is_some() => {
             sign.len_utf8()
         }
@@ -276,38 +325,29 @@ fn plain(written: &WrittenNumber<'_>) -> String {
 
 /// Returns how many of a base a number is, without zeros that mean nothing.
 fn amount(written: &WrittenNumber<'_>, worth: i128, base: &str) -> String {
-    let exact = || {
-        let [whole, fraction @ ..] = &written.groups[..] else { return None };
-        let fraction = match fraction {
-            [] => "",
-            [one] => one.as_str(),
-            _ => return None,
-        };
-        let all = format!("{whole}{fraction}");
-        if DIGITS_MAX < all.len() {
-            return None;
+    match decimal(written, worth) {
+        Some(exact) => format!("{}{base}", exact.shown(written.is_negative)),
+        None => {
+            let WrittenNumber { is_negative, groups, exponent, .. } = written;
+            let sign = if *is_negative { "-" } else { "" };
+            format!("{sign}{}e{exponent}×{worth}{base}", groups.join("."))
         }
-        let mut number = all.parse::<i128>().ok()?.checked_mul(worth)?;
-        let mut n_behind = i32::try_from(fraction.len()).ok()? - written.exponent;
-        while 0 < n_behind && number % 10 == 0 {
-            (number, n_behind) = (number / 10, n_behind - 1);
-        }
-        if n_behind < 0 && DIGITS_MAX as i32 <= -n_behind {
-            return None;
-        }
-        while n_behind < 0 {
-            (number, n_behind) = (number.checked_mul(10)?, n_behind + 1);
-        }
-        let width = n_behind as usize + 1;
-        let digits = format!("{number:0width$}");
-        let (whole, fraction) = digits.split_at(digits.len() - n_behind as usize);
-        let sign = if written.is_negative && number != 0 { "-" } else { "" };
-        let point = if fraction.is_empty() { "" } else { "." };
-        Some(format!("{sign}{whole}{point}{fraction}{base}"))
+    }
+}
+
+/// Returns a number times a worth, without its sign; none where it cannot be reckoned with.
+fn decimal(written: &WrittenNumber<'_>, worth: i128) -> Option<Decimal> {
+    let [whole, fraction @ ..] = &written.groups[..] else { return None };
+    let fraction = match fraction {
+        [] => "",
+        [one] => one.as_str(),
+        _ => return None,
     };
-    exact().unwrap_or_else(|| {
-        let WrittenNumber { is_negative, groups, exponent, .. } = written;
-        let sign = if *is_negative { "-" } else { "" };
-        format!("{sign}{}e{exponent}×{worth}{base}", groups.join("."))
-    })
+    let all = format!("{whole}{fraction}");
+    if DIGITS_MAX < all.len() {
+        return None;
+    }
+    let digits = all.parse::<i128>().ok()?.checked_mul(worth)?;
+    let n_behind = i32::try_from(fraction.len()).ok()? - written.exponent;
+    Decimal::new(digits, n_behind)
 }

@@ -8,7 +8,7 @@ fn check(a: &str, b: &str, contradicts: bool) {
     let mut index = StatementWordIndex::default();
     index.push(read(b));
     let both = format!("{a} {:?} / {b} {:?}", read(a).values, read(b).values);
-    assert_eq!(index.contradicting(&read(a)).len(), usize::from(contradicts), "{both}");
+    assert_eq!(index.contradicting(&read(a)).count(), usize::from(contradicts), "{both}");
     assert_eq!(read(a).may_contradict(&read(b)), contradicts, "{both}");
     assert_eq!(read(b).may_contradict(&read(a)), contradicts, "{both}");
 }
@@ -215,6 +215,83 @@ fn units_that_are_known_tell_values_apart() {
     check_same(&["100 requests per second", "100 requests/s", "100/s", "100 per second"]);
     check_other(&["$5 per month", "$5 per year", "$5"]);
     check_same(&["$5 per month", "$5/month"]);
+}
+
+#[test]
+fn an_amount_in_several_units_is_their_sum() {
+    check_same(&["5 minutes 30 seconds", "330 seconds", "5m30s", "5 min and 30 s", "5.5 min"]);
+    check_same(&["1 day 2 hours 30 minutes", "26.5 h", "1d2h30m"]);
+    check_same(&["1 year 6 months", "18 months"]);
+    check_same(&["1 MiB 512 KiB", "1.5 MiB"]);
+    check_other(&["5 minutes 30 seconds", "5 minutes", "30 seconds", "5 minutes 30"]);
+    check_other(&["30 seconds 5 minutes", "5 minutes 30 seconds"]);
+    check_other(&["5m30", "5m30x", "5m30s2", "5m"]);
+}
+
+#[test]
+fn degrees_are_one_with_and_without_a_space() {
+    check_same(&["10°C", "10° C", "10 ° C", "10 °C."]);
+    check_other(&["10° C", "10° F", "10°"]);
+    check_same(&["10°", "10° Cold"]);
+}
+
+#[test]
+fn a_day_with_a_point_is_one_before_a_month_with_its_year() {
+    check_same(&["2. May 2026", "2026-05-02", "2.May 2026"]);
+    check_same(&["2. May be raised later", "2"]);
+}
+
+#[test]
+fn a_month_in_small_letters_is_one_unless_it_is_a_word() {
+    check_same(&["5 january", "January 5", "5 Jan", "5th of january", "january 5"]);
+    check_other(&["5 january", "5 february", "5 march ahead"]);
+    check_same(&["5 march ahead", "5"]);
+}
+
+#[test]
+fn a_k_behind_a_number_is_a_thousand() {
+    check_same(&["5k", "5000", "5,000", "5K", "5 k", "5 thousand", "5k."]);
+    check_same(&["$5k", "$5,000", "5k USD"]);
+    check_same(&["2.5k rows", "2500 rows"]);
+    check_other(&["5k", "5", "5kb", "5k/s"]);
+}
+
+#[test]
+fn one_letter_that_touches_a_number_tells_it_apart() {
+    check("The meeting room is room 4A", "The meeting room is room 4C", true);
+    check("The meeting room is room 4A", "The meeting room is room 4a", false);
+    check_other(&["4A", "4C", "4"]);
+    check_same(&["5V", "5 V", "5.0 V"]);
+    check_same(&["5", "5 a day"]);
+}
+
+#[test]
+fn a_rate_without_a_number_is_no_value() {
+    assert!(!StatementFeatures::of("The gateway is billed per month").has_values());
+    check("The gateway is billed per month", "The gateway is billed per year", false);
+    check("The gateway is billed per month", "The gateway is billed $5 per month", false);
+    check("The limit per month of the gateway is 5", "gateway limit: 5 per month", false);
+}
+
+#[test]
+fn a_statement_is_compared_with_the_newest_that_have_its_words() {
+    let mut index = StatementWordIndex::default();
+    let ports: Vec<String> = (0..5).map(|it| format!("gateway port {it}")).collect();
+    let others = ["gateway host 9", "gateway port 7", "port of the gateway"];
+    let all = ports.iter().map(String::as_str).chain(others);
+    all.for_each(|it| index.push(StatementFeatures::of(it)));
+    let found = |text: &str| {
+        let statement = StatementFeatures::of(text);
+        index.contradicting(&statement).collect::<Vec<_>>()
+    };
+    assert_eq!(found("The gateway has port 7."), [4, 3, 2, 1, 0]);
+    assert_eq!(found("The gateway has port 3."), [6, 4, 2, 1, 0]);
+    let mut index = StatementWordIndex::default();
+    for nth in 0..COMPARED_MAX + 2 {
+        index.push(StatementFeatures::of(if nth < 2 { "cache limit 5" } else { "cache size" }));
+    }
+    let statement = StatementFeatures::of("cache limit 6");
+    assert_eq!(index.contradicting(&statement).count(), 0, "they are older than many others");
 }
 
 #[test]

@@ -19,6 +19,9 @@ const KIB: i128 = 1_024;
 const AS_WRITTEN: &[Unit] = &[
     ("G", "G", 1),
     ("M", "M", 1),
+    ("A", "a", 1),
+    ("V", "v", 1),
+    ("W", "w", 1),
     ("Gb", "gbit", 1),
     ("Kb", "kbit", 1),
     ("Mb", "mbit", 1),
@@ -84,7 +87,9 @@ const IN_ANY_CASE: &[Unit] = &[
     ("gbps", "bps", 1_000_000_000),
     ("tbps", "bps", 1_000_000_000_000),
     ("°C", "°c", 1),
+    ("° C", "°c", 1),
     ("°F", "°f", 1),
+    ("° F", "°f", 1),
     ("mm", "mm", 1),
     ("cm", "mm", 10),
     ("km", "mm", 1_000_000),
@@ -117,9 +122,16 @@ const IN_ANY_CASE: &[Unit] = &[
     ("inr", "inr", 1),
 ];
 
+/// The units that are a sign and a scale.
+pub(super) const DEGREES: [&str; 4] = ["°C", "° C", "°F", "° F"];
+
 /// Words by which a number is multiplied, and which a unit may follow.
-const MULTIPLES: &[Unit] =
-    &[("thousand", "", 1_000), ("million", "", 1_000_000), ("billion", "", 1_000_000_000)];
+const MULTIPLES: &[Unit] = &[
+    ("k", "", 1_000),
+    ("thousand", "", 1_000),
+    ("million", "", 1_000_000),
+    ("billion", "", 1_000_000_000),
+];
 
 /// Bases that are money, whose units may stand before a number.
 const MONEY: &[&str] = &["usd", "eur", "gbp", "¥", "jpy", "cny", "chf", "cad", "aud", "inr"];

@@ -1,5 +1,7 @@
 //! Nodes of knowledge in a write, found by facets and edges.
 
+use std::cmp::Reverse;
+
 use rusqlite::{Row, params};
 
 use super::Batch;
@@ -12,6 +14,21 @@ use crate::store::{NodeRecord, NodeRowId, PreparedStatements, StoreError};
 
 /// Nodes that one look-up returns, at most.
 const FOUND_MAX: i64 = 10_000;
+
+/// The newest facts below a node; an index has them in this order, so that no others are read.
+static NEWEST_FACTS: SqlTemplate = SqlTemplate::new(
+    "
+    SELECT {record}
+      FROM node
+     WHERE node.parent = ?1
+       AND node.node_type = 'fact'
+       AND EXISTS (
+           SELECT 1
+             FROM facet
+            WHERE facet.key = 'archived' AND facet.value = 0 AND facet.node = node.key)
+     ORDER BY node.position DESC, node.key DESC
+     LIMIT ?2",
+);
 
 impl Batch<'_> {
     /// Returns the nodes of a type that have a value under a key, eldest first.
@@ -49,26 +66,37 @@ impl Batch<'_> {
         self.records(&FIND, params, "look up nodes of knowledge")
     }
 
-    /// Returns the nodes with an edge of one of those types to a node.
+    /// Returns the nodes with an edge of a type to one of some nodes, eldest first.
     pub(crate) fn with_edge_to(
         &self,
-        target: NodeId,
-        types: &[&str],
+        targets: &[NodeId],
+        link_type: &str,
     ) -> Result<Vec<NodeRecord>, StoreError> {
         static FIND: SqlTemplate = SqlTemplate::new(
             "
             SELECT {record}
               FROM (SELECT DISTINCT source AS found
-                      FROM typed_edge
-                     WHERE target = ?1
-                       AND type IN (SELECT value FROM json_each(?2))
+                      FROM json_each(?1) AS wanted
+                     CROSS JOIN typed_edge ON target = wanted.value AND typed_edge.type = ?2
                      LIMIT ?3)
              CROSS JOIN node ON node.key = found
              ORDER BY node.key",
         );
-        let types = serde_json::Value::from(types).to_string();
-        let params = params![target.to_string(), types, FOUND_MAX];
+        let targets: Vec<String> = targets.iter().map(NodeId::to_string).collect();
+        let params = params![serde_json::Value::from(targets).to_string(), link_type, FOUND_MAX];
         self.records(&FIND, params, "look up typed edges")
+    }
+
+    /// Returns the nodes of some ids, in their order; those that are not there are left out.
+    pub(crate) fn nodes_of(&self, ids: &[&str]) -> Result<Vec<NodeRecord>, StoreError> {
+        static FIND: SqlTemplate = SqlTemplate::new(
+            "
+            SELECT {record}
+              FROM json_each(?1) AS wanted
+             CROSS JOIN node ON node.id = wanted.value
+             ORDER BY wanted.key",
+        );
+        self.records(&FIND, [serde_json::Value::from(ids).to_string()], "look up nodes")
     }
 
     /// Returns the nodes with an edge to a node.
@@ -105,30 +133,22 @@ impl Batch<'_> {
         self.records(&FIND, params![keys, FOUND_MAX], "look up facts")
     }
 
-    /// Returns the newest facts below nodes that are neither deleted nor replaced, at most `n_max`
-    /// and as many as one look-up returns.
+    /// Returns the newest facts below nodes that are neither deleted nor replaced, at most `n_max`.
     pub(crate) fn living_facts_below(
         &self,
         clusters: &[NodeRowId],
         n_max: usize,
     ) -> Result<Vec<NodeRecord>, StoreError> {
-        static FIND: SqlTemplate = SqlTemplate::new(
-            "
-            SELECT {record}
-              FROM json_each(?1) AS wanted
-             CROSS JOIN node ON node.parent = wanted.value
-             WHERE node.node_type = 'fact'
-               AND EXISTS (
-                   SELECT 1
-                     FROM facet
-                    WHERE facet.key = 'archived' AND facet.value = 0 AND facet.node = node.key)
-             ORDER BY node.position DESC, node.key DESC
-             LIMIT ?2",
-        );
-        let keys: Vec<i64> = clusters.iter().map(|it| it.0).collect();
-        let keys = serde_json::Value::from(keys).to_string();
-        let n_max = i64::try_from(n_max).unwrap_or(FOUND_MAX).min(FOUND_MAX);
-        self.records(&FIND, params![keys, n_max], "look up facts")
+        let limit = i64::try_from(n_max).unwrap_or(i64::MAX);
+        let mut facts = Vec::new();
+        for cluster in clusters {
+            facts.append(&mut self.records(&NEWEST_FACTS, [cluster.0, limit], "look up facts")?);
+        }
+        if 1 < clusters.len() {
+            facts.sort_by_key(|it| Reverse((it.place.position, it.key)));
+            facts.truncate(n_max);
+        }
+        Ok(facts)
     }
 
     /// Returns the texts of the newest facts below a node that are neither deleted nor replaced.
@@ -279,3 +299,6 @@ impl Batch<'_> {
         self.tx.row(LAST, params, |row| row.get(0), "look for the last change")
     }
 }
+
+#[cfg(test)]
+mod tests;

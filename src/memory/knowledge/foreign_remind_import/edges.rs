@@ -317,7 +317,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         disputed: &[StoredKnowledgeNode],
     ) -> Result<Option<StoredKnowledgeNode>, MemoryError> {
         let Some(first) = disputed.first() else { return Ok(None) };
-        let known = StoredKnowledgeNode::all(self.batch.with_edge_to(first.id(), &[DISPUTES])?)?;
+        let known = StoredKnowledgeNode::all(self.batch.with_edge_to(&[first.id()], DISPUTES)?)?;
         let is_about_all = |conflict: &StoredKnowledgeNode| {
             let ids = conflict.linked(DISPUTES);
             disputed.iter().all(|it| ids.contains(&it.id().to_string().as_str()))

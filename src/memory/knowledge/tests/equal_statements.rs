@@ -309,6 +309,27 @@ fn a_repeat_in_other_white_space_adds_what_it_mentions() {
 }
 
 #[test]
+fn an_exact_repeat_adds_the_entities_that_are_given_with_it() {
+    for kind in ["observation", "fact"] {
+        let case = Case::new();
+        let said = |entities: Value| {
+            case.remember(json!({"content": "The gateway drops long requests.", "kind": kind,
+                "entities": entities}))
+        };
+        let first = said(json!(["gateway"]));
+        let again = said(json!(["person:Bob", "gateway"]));
+        let expected = json!(["subject:gateway", "person:Bob"]);
+        assert_eq!(again["results"][0]["entities"], expected, "{kind}");
+        assert_eq!(again["results"][0]["created"], false);
+        assert_eq!(id(&again, 0), id(&first, 0));
+        assert_eq!(case.titles(json!({"entity": "person:Bob"})).len(), 1, "{kind}");
+        for nothing_new in [json!(["person:Bob"]), json!([])] {
+            assert_eq!(said(nothing_new)["snapshot"], Value::Null, "{kind}");
+        }
+    }
+}
+
+#[test]
 fn white_space_makes_no_other_fact_when_applied() {
     for attribute in [Value::Null, json!("timeout")] {
         let case = Case::new();

@@ -113,7 +113,7 @@ pub(in crate::memory::knowledge::changeset_operations) fn merge_one(
         fields.shift_remove("links");
     };
     set_fields(batch, &mut from, hide, now)?;
-    let n_sources = batch.with_edge_to(into, &["supports"])?.len();
+    let n_sources = batch.with_edge_to(&[into], "supports")?.len();
     if target.is_a(NodeType::Concept) && 0 < n_sources {
         let confidence = confidence_of(n_sources);
         let raise = |fields: &mut Map<String, Value>| {
