@@ -38,6 +38,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sql/0018_facets_in_one_pass.sql"),
     include_str!("sql/0019_index_of_claimed.sql"),
     include_str!("sql/0020_receipts_outlive_snapshots.sql"),
+    include_str!("sql/0021_index_has_strengths.sql"),
 ];
 
 /// The first schema with references: texts in older ones were not parsed for them.
