@@ -45,6 +45,8 @@ fn a_memory_without_one_of_its_tables_is_migrated() {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX receipt_by_snapshot ON receipt (snapshot);
         DROP TABLE vector;
+        DROP INDEX typed_edge_by_target;
+        CREATE INDEX typed_edge_by_target ON typed_edge (target, type);
         PRAGMA user_version = 19";
     let (_dir, path) = folder();
     drop(Writer::open(&path, IfMissing::Create).unwrap());
@@ -121,6 +123,7 @@ fn shipped_migrations_never_change() {
             "32484d34f2294d2a",
             "a778f975625c55e8",
             "38fb525961e3e01f",
+            "f5b9410002520901",
         ]
     "#]]
     .assert_debug_eq(&hashes);
