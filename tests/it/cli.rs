@@ -127,7 +127,7 @@ fn doctor_reports_every_check() {
         ✓ parent_cycles        every node stands below a root
         ✓ head_cursor          HEAD → snapshot 1
         ✓ dangling_diffs       no dangling diffs
-        ✓ schema_version       20/20 migrations applied
+        ✓ schema_version       21/21 migrations applied
         ✓ schema_objects       every table, index, trigger and view is ours
         ✓ stale_compile_root   1 compile roots present
         ✓ integrity_check      every page and index is sound
@@ -159,7 +159,7 @@ fn doctor_reports_every_check() {
         ✓ parent_cycles        every node stands below a root
         ✓ head_cursor          HEAD → snapshot 1
         ✓ dangling_diffs       no dangling diffs
-        ✓ schema_version       20/20 migrations applied
+        ✓ schema_version       21/21 migrations applied
         ✓ schema_objects       every table, index, trigger and view is ours
         ✓ stale_compile_root   1 compile roots present
         ✓ integrity_check      every page and index is sound
