@@ -313,7 +313,7 @@ fn a_foreign_file_is_refused_and_left_alone() {
             $ compile notes --db newer.db
             $ serve --db newer.db
             $ search a --db newer.db
-            ! remindb: `newer.db` has schema 99, newer than 20, the newest this build knows; update the program
+            ! remindb: `newer.db` has schema 99, newer than 21, the newest this build knows; update the program
             = 2
             $ inspect --db folder.db
             $ compile notes --db folder.db
