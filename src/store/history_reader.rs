@@ -10,6 +10,8 @@ use super::node_columns::{OptionalColumnValues, SqlTemplate};
 use super::record::{read_id, read_name, read_optional_name};
 use super::{ErrorContext, PreparedStatements, StoreError};
 use crate::model::clock::UnixMillis;
+use crate::model::tree::{ContentFormat, NodeType};
+use crate::text::suggest::suggest;
 
 /// A snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +40,13 @@ pub(crate) struct NodeVersionWithoutText {
     pub(crate) format: String,
     pub(crate) tokens: u32,
     pub(crate) attributes: OptionalColumnValues,
+}
+
+impl NodeVersionWithoutText {
+    /// Returns whether its type and its format are ones that the program writes.
+    fn has_known_names(&self) -> bool {
+        NodeType::parse(&self.node_type).is_some() && ContentFormat::parse(&self.format).is_some()
+    }
 }
 
 /// The position of a change in the history.
@@ -112,7 +121,8 @@ pub(crate) fn forget_unreadable(conn: &Connection) -> Result<usize, StoreError> 
         UPDATE diff
            SET op = iif(old_hash IS NULL, 'add', iif(new_hash IS NULL, 'rem', 'mod'))
          WHERE op NOT IN ('add', 'mod', 'rem', 'rank')
-            OR (op = 'add' AND old_hash IS NOT NULL AND old_type IS NOT NULL)";
+            OR (op = 'add' AND old_hash IS NOT NULL AND old_type IS NOT NULL)
+            OR (op <> 'add' AND old_hash IS NULL AND old_type IS NULL AND old_label IS NULL)";
     // The text that a change found is the one that the change before it left.
     const HASHES: &str = "
         UPDATE diff AS later
@@ -121,26 +131,45 @@ pub(crate) fn forget_unreadable(conn: &Connection) -> Result<usize, StoreError> 
                                    WHERE node_id = later.node_id AND snapshot < later.snapshot
                                    ORDER BY snapshot DESC
                                    LIMIT 1), '0000000000000000')
-         WHERE length(old_hash) <> 16 OR old_hash GLOB '*[^0-9a-f]*'";
+         WHERE length(old_hash) <> 16 OR old_hash GLOB '*[^0-9a-f]*'
+            OR (op <> 'add' AND old_hash IS NULL)";
     // Who stood above is not known any more; the fingerprints tell whether it matters.
     const PARENTS: &str = "
         UPDATE diff SET old_parent = NULL WHERE old_parent GLOB '*[^0-9A-Za-z]*'";
     const NOTHING_BEFORE: &str = "
         UPDATE diff SET old_hash = NULL WHERE op = 'add' AND old_hash IS NOT NULL";
-    const FORGET: &str = "
-        UPDATE diff
-           SET old_type = NULL, old_format = NULL, old_level = NULL, old_tokens = NULL,
-               old_fields = NULL
-         WHERE snapshot = ?1 AND seq = ?2 AND old_type IS NOT NULL";
+    const TOKENS: &str = "
+        UPDATE diff SET old_tokens = NULL WHERE old_tokens NOT BETWEEN 0 AND ?1";
     let n_dropped = conn.run(OF_NO_NODE, [], "mend the history")?;
     conn.run(OPERATION, [], "mend the history")?;
     conn.run(NOTHING_BEFORE, [], "mend the history")?;
     conn.run(HASHES, [], "mend the history")?;
     conn.run(PARENTS, [], "mend the history")?;
-    for (snapshot, seq) in unreadable(conn)?.1 {
-        conn.run(FORGET, [snapshot, seq], "mend the history")?;
-    }
+    conn.run(TOKENS, [u32::MAX], "mend the history")?;
+    mend_types_and_formats(conn)?;
     Ok(n_dropped)
+}
+
+/// Replaces types and formats that no program of ours writes by the one that is spelled almost so.
+/// Others are forgotten. The fingerprints tell which was the right one.
+fn mend_types_and_formats(conn: &Connection) -> Result<(), StoreError> {
+    const TYPES: (&str, &str) = (
+        "SELECT DISTINCT old_type FROM diff WHERE old_type IS NOT NULL",
+        "UPDATE diff SET old_type = ?2 WHERE old_type = ?1",
+    );
+    const FORMATS: (&str, &str) = (
+        "SELECT DISTINCT old_format FROM diff WHERE old_format IS NOT NULL",
+        "UPDATE diff SET old_format = ?2 WHERE old_format = ?1",
+    );
+    let formats = ContentFormat::ALL.map(ContentFormat::as_str);
+    for ((list, set), known) in [(TYPES, &NodeType::NAMES[..]), (FORMATS, &formats[..])] {
+        let names: Vec<String> = conn.rows(list, [], |row| row.get(0), "read the history")?;
+        for name in names.into_iter().filter(|it| !known.contains(&it.as_str())) {
+            let meant = suggest(&name, known.iter().copied());
+            conn.run(set, params![name, meant], "mend the history")?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the number of changes, and the snapshots and places of those that cannot be read.
@@ -154,7 +183,9 @@ fn unreadable(conn: &Connection) -> Result<(u64, Vec<(i64, i64)>), StoreError> {
         n += 1;
         let is_whole = match row.get_ref(2).ok().and_then(|it| it.as_str().ok()) {
             Some("add") => read_side(row, 4).is_ok_and(|it| it.is_none()),
-            Some("mod" | "rem" | "rank") => read_side(row, 4).is_ok_and(|it| it.is_some()),
+            Some("mod" | "rem" | "rank") => {
+                read_side(row, 4).is_ok_and(|it| it.is_some_and(|it| it.has_known_names()))
+            }
             _ => false,
         } && read_id(row, 3).is_ok();
         if !is_whole {

@@ -34,13 +34,14 @@ pub(crate) struct HistoryCompletionCounts {
     pub(crate) n_fingerprints: u64,
 }
 
-/// The fields of a node's version: everything besides its text and its language.
+/// The fields of a node's version: everything besides its text and its language. A whole one has a
+/// type, a label and a format.
 #[derive(Clone, Debug, Default)]
 struct NodeVersionFields {
-    node_type: String,
+    node_type: Option<String>,
     level: Option<i64>,
-    label: String,
-    format: String,
+    label: Option<String>,
+    format: Option<String>,
     parent: Option<String>,
     root: Option<i64>,
     path: Option<String>,
@@ -48,21 +49,39 @@ struct NodeVersionFields {
 }
 
 impl NodeVersionFields {
-    /// Reads the eight columns from `at` on; the type and the format may be missing.
-    fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<NodeVersionFields>> {
-        let (node_type, format): (Option<String>, Option<String>) =
-            (row.get(at)?, row.get(at + 1)?);
-        let (Some(node_type), Some(format)) = (node_type, format) else { return Ok(None) };
-        Ok(Some(NodeVersionFields {
-            node_type,
-            format,
+    /// Reads the eight columns from `at` on.
+    fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<NodeVersionFields> {
+        Ok(NodeVersionFields {
+            node_type: row.get(at)?,
+            format: row.get(at + 1)?,
             level: row.get(at + 2)?,
-            label: row.get::<_, Option<String>>(at + 3)?.unwrap_or_default(),
+            label: row.get(at + 3)?,
             parent: row.get(at + 4)?,
             root: row.get(at + 5)?,
             path: row.get(at + 6)?,
             position: row.get(at + 7)?,
-        }))
+        })
+    }
+
+    /// Returns whether it says what the node was.
+    fn is_described(&self) -> bool {
+        self.node_type.is_some() && self.label.is_some() && self.format.is_some()
+    }
+
+    /// Fills in what is missing, from a later version where there is one. A version that says
+    /// nothing of the node is the later one; what another one says stays.
+    fn completed_from(self, later: Option<&NodeVersionFields>) -> NodeVersionFields {
+        let says_nothing =
+            self.node_type.is_none() && self.label.is_none() && self.format.is_none();
+        let plain = || ContentFormat::Plain.as_str().to_owned();
+        let from = later.cloned().unwrap_or_default();
+        let it = if says_nothing { from.clone() } else { self };
+        NodeVersionFields {
+            node_type: it.node_type.or(from.node_type).or_else(|| Some(unknown_type(it.level))),
+            label: it.label.or(from.label).or_else(|| Some(String::new())),
+            format: it.format.or(from.format).or_else(|| Some(plain())),
+            ..it
+        }
     }
 
     /// Returns the parent or, for the root of a file, the file.
@@ -81,7 +100,7 @@ struct IncompleteChange {
     node_id: String,
     old_hash: Option<String>,
     tokens: Option<i64>,
-    version: Option<NodeVersionFields>,
+    version: NodeVersionFields,
 }
 
 /// Completes the rows of `diff`, and computes the fingerprints of all states before HEAD's. That is
@@ -106,18 +125,19 @@ pub(crate) fn complete_rows(
             Some(it) => Some(it),
             None => present(conn, &change.node_id)?,
         };
-        let is_whole = change.version.as_ref().is_some_and(|it| it.position.is_some());
-        let is_guess = change.version.is_none();
-        let mut version = change.version.clone().or_else(|| later.clone()).unwrap_or_else(unknown);
-        if !is_whole {
+        let is_guess = !change.version.is_described();
+        let has_place = change.version.position.is_some();
+        let mut version = change.version.clone().completed_from(later.as_ref());
+        if !has_place {
             let stayed = later.filter(|it| it.family() == version.family());
-            let stood = stayed.and_then(|it| it.position);
             last += GAP;
-            version.position = stood.or(Some(last));
-            change.write(conn, &version)?;
-            completed.n_places += 1;
-            completed.n_guesses += u64::from(is_guess);
+            version.position = stayed.and_then(|it| it.position).or(Some(last));
         }
+        if is_guess || !has_place || change.tokens.is_none() {
+            change.write(conn, &version)?;
+        }
+        completed.n_places += u64::from(!has_place);
+        completed.n_guesses += u64::from(is_guess);
         if is_guess {
             guessed = guessed.max(Some(change.snapshot));
         }
@@ -177,13 +197,10 @@ impl IncompleteChange {
     }
 }
 
-/// Returns the version of a node of which nothing is known but its text.
-fn unknown() -> NodeVersionFields {
-    NodeVersionFields {
-        node_type: NodeType::Text.as_str().to_owned(),
-        format: ContentFormat::Plain.as_str().to_owned(),
-        ..NodeVersionFields::default()
-    }
+/// Returns the type of a node of which nothing is known but its level.
+fn unknown_type(level: Option<i64>) -> String {
+    let known = if level.is_some() { NodeType::Heading } else { NodeType::Text };
+    known.as_str().to_owned()
 }
 
 fn present(conn: &Connection, node_id: &str) -> Result<Option<NodeVersionFields>, StoreError> {
@@ -194,9 +211,7 @@ fn present(conn: &Connection, node_id: &str) -> Result<Option<NodeVersionFields>
           LEFT JOIN node AS parent ON parent.key = node.parent
           LEFT JOIN file ON file.id = node.file
          WHERE node.id = ?1";
-    let found =
-        conn.find(NODE, [node_id], |row| NodeVersionFields::read(row, 0), "look at a node")?;
-    Ok(found.flatten())
+    conn.find(NODE, [node_id], |row| NodeVersionFields::read(row, 0), "look at a node")
 }
 
 fn last_position(conn: &Connection) -> Result<i64, StoreError> {

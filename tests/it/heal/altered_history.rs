@@ -6,8 +6,7 @@ use super::{memory, tamper};
 use crate::support::Folder;
 
 /// Alterations of the history of [`memory_with_history`].
-const ALTERED: [&str; 9] = [
-    "UPDATE diff SET old_type = '7ext' WHERE snapshot = 4",
+const ALTERED: [&str; 8] = [
     "UPDATE diff SET node_id = substr(node_id, 1, 8) || 'zzz' WHERE snapshot = 4",
     "UPDATE diff SET old_hash = '0123456789abcdef' WHERE snapshot = 4",
     "UPDATE diff SET old_parent = '0123456789a' WHERE snapshot = 4",
@@ -82,6 +81,9 @@ fn what_the_history_tells_twice_is_restored() {
         ("UPDATE change_count SET added = 1000 WHERE snapshot = 4", "1 snapshots count other"),
         ("UPDATE change_count SET snapshot = 77 WHERE snapshot = 4", "snapshots count other"),
         ("UPDATE diff SET op = 'xod' WHERE snapshot = 4", "1 of 428 changes"),
+        ("UPDATE diff SET op = 'mod' WHERE snapshot = 3", "1 of 428 changes"),
+        ("UPDATE diff SET op = 'rem' WHERE snapshot = 3", "1 of 428 changes"),
+        ("UPDATE diff SET old_hash = NULL WHERE snapshot = 4", "1 of 428 changes"),
         (
             "UPDATE diff SET op = 'xod' WHERE snapshot = 4;
              UPDATE change_count SET added = 1000, removed = 3",
@@ -96,6 +98,38 @@ fn what_the_history_tells_twice_is_restored() {
         folder.assert_healthy("m.db");
         assert_eq!(folder.facts("m.db")["head"], folder.facts("sound.db")["head"], "{altered}");
         assert_eq!(refusals(&folder, "m.db"), [] as [String; 0], "{altered}");
+    }
+}
+
+/// What other columns say of the node stays, and the fingerprint of the snapshot before proves the
+/// rest.
+#[test]
+fn a_lost_column_of_a_change_costs_no_snapshot() {
+    let folder = memory_with_history();
+    for altered in [
+        "old_type = '7ext' WHERE snapshot = 4",
+        "old_type = NULL WHERE snapshot = 4",
+        "old_type = 'x y' WHERE snapshot = 4",
+        "old_format = 'p aiin' WHERE snapshot = 4",
+        "old_format = NULL WHERE snapshot = 4",
+        "old_tokens = NULL WHERE snapshot = 4",
+        "old_type = '7ext', old_format = NULL, old_tokens = -1 WHERE snapshot = 4",
+        "old_type = 'h' || substr(old_type, 2) WHERE snapshot = 2 AND op = 'rem'",
+        "old_type = NULL WHERE snapshot = 2 AND op = 'rem'",
+        "old_format = NULL WHERE snapshot = 2",
+    ] {
+        fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
+        tamper(&folder, &format!("UPDATE diff SET {altered}"));
+        let found = folder.run(["doctor", "--db", "m.db"]);
+        assert!(found.stdout.contains("changes do not say what a node was"), "{}", found.stdout);
+        let salvaged = folder.ok(["salvage", "m.db", "--out", "new.db"]);
+        let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        for (db, report) in [("m.db", fixed), ("new.db", salvaged)] {
+            assert!(!report.contains("no rollback"), "{altered}: {report}");
+            folder.assert_healthy(db);
+            assert_eq!(refusals(&folder, db), [] as [String; 0], "{altered}");
+        }
+        fs::remove_file(folder.path("new.db")).unwrap();
     }
 }
 
