@@ -18,6 +18,7 @@ use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Memory, ReadOnlyMemory};
 use crate::model::clock::UnixMillis;
 use crate::settings::config::KnowledgeSettings;
+use crate::surface::tools::replaced_secrets;
 use crate::text;
 
 /// Characters of a value that an error repeats.
@@ -35,6 +36,8 @@ pub(super) struct RestContext<'a> {
 enum RestRunner {
     Read(fn(&RestContext<'_>, &RestArgs<'_>) -> RestResult),
     Change(fn(&Memory, &RestArgs<'_>) -> RestResult),
+    /// Reads what only a server that may change the memory tells.
+    Ask(fn(&Memory, &RestArgs<'_>) -> RestResult),
     /// Answers with events.
     Talk(fn(&Memory, &RestArgs<'_>) -> Result<Vec<Value>, RestError>),
 }
@@ -124,8 +127,8 @@ const PATHS: &[RestRoute] = &[
     RestRoute { method: "POST", ..get(&["query"], &[], knowledge_reads::query) },
     talk(&["chat"], chat::chat),
     workflow(&["workflow", "remember"], writing::remember),
-    workflow(&["workflow", "recall"], writing::recall),
-    workflow(&["workflow", "review"], writing::review),
+    question(&["workflow", "recall"], writing::recall),
+    question(&["workflow", "review"], writing::review),
     workflow(&["workflow", "apply"], writing::apply),
     workflow(&["workflow", "ingest"], writing::ingest),
     workflow(&["workflow", "consolidate"], writing::consolidate),
@@ -155,6 +158,14 @@ const fn workflow(
     call: fn(&Memory, &RestArgs<'_>) -> Result<Value, RestError>,
 ) -> RestRoute {
     RestRoute { wrong: 422, ..change("POST", parts, call) }
+}
+
+/// Returns the row of a request that a tool answers and that changes nothing.
+const fn question(
+    parts: &'static [&'static str],
+    ask: fn(&Memory, &RestArgs<'_>) -> Result<Value, RestError>,
+) -> RestRoute {
+    RestRoute { run: RestRunner::Ask(ask), ..workflow(parts, ask) }
 }
 
 const fn talk(
@@ -210,7 +221,14 @@ fn run(
     };
     match path.run {
         RestRunner::Read(read) => read(context, asked).map(RestApiReplyBody::Document),
-        RestRunner::Change(change) => change(memory()?, asked).map(RestApiReplyBody::Document),
+        RestRunner::Change(change) => {
+            let memory = memory()?;
+            let answer = change(memory, asked)?;
+            // What reads no body takes any.
+            let given = asked.object().unwrap_or_default();
+            Ok(RestApiReplyBody::Document(replaced_secrets::tell_of_given(memory, &given, answer)))
+        }
+        RestRunner::Ask(ask) => ask(memory()?, asked).map(RestApiReplyBody::Document),
         RestRunner::Talk(talk) => talk(memory()?, asked).map(RestApiReplyBody::Events),
     }
 }

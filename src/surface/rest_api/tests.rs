@@ -294,6 +294,30 @@ fn topics_are_made_once_and_deleted_when_empty() {
 }
 
 #[test]
+fn a_change_names_the_kinds_of_the_secrets_that_it_replaced() {
+    let served = Served::new();
+    let text = format!("Deploy with ghp_{}.", "a1B2".repeat(9));
+    let concept = format!("concepts/{}", served.first("concepts"));
+    let operations = json!([{"op": "concept", "title": "Deploys", "summary": text}]);
+    for (method, path, body) in [
+        ("POST", "workflow/remember", json!({"content": text})),
+        ("POST", "workflow/apply", json!({"operations": operations})),
+        ("POST", "workflow/ingest", json!({"content": text})),
+        ("PATCH", &concept, json!({"summary": text})),
+        ("POST", "topics", json!({"name": "Deploys", "description": text})),
+    ] {
+        let (status, answer) = served.send(method, path, body.clone());
+        assert!(status < 300, "{path}: {answer}");
+        assert_eq!(answer["redacted"], json!(["github_pat"]), "{path}: {answer}");
+        assert!(!answer.to_string().contains("ghp_"), "{path}: {answer}");
+    }
+    let (_, other) = served.send("PATCH", &concept, json!({"summary": "At noon."}));
+    assert_eq!(other.get("redacted"), None, "{other}");
+    let (status, answer) = served.send("POST", "workflow/recall", json!({"query": text}));
+    assert_eq!((status, answer.get("redacted")), (200, None), "nothing is stored: {answer}");
+}
+
+#[test]
 fn conflicts_are_resolved_and_dismissed() {
     let served = Served::new();
     for (attribute, values) in [("ttl", ["30 s", "60 s"]), ("port", ["1", "2"])] {

@@ -26,12 +26,20 @@ pub(in crate::surface) fn tell(memory: &Memory, args: &Args, mut answer: Answer)
 }
 
 /// Adds the kinds in the arguments to the document about them.
-pub(in crate::surface) fn tell_in_document(
+pub(in crate::surface) fn tell_in_document(memory: &Memory, args: &Args, document: Value) -> Value {
+    with_kinds(kinds_in(memory, args), document)
+}
+
+/// Adds the kinds in arguments as they came to the document about them.
+pub(in crate::surface) fn tell_of_given(
     memory: &Memory,
-    args: &Args,
-    mut document: Value,
+    given: &Map<String, Value>,
+    document: Value,
 ) -> Value {
-    let kinds = kinds_in(memory, args);
+    with_kinds(kinds_in_given(memory, given), document)
+}
+
+fn with_kinds(kinds: Vec<String>, mut document: Value) -> Value {
     if !kinds.is_empty() && document.is_object() && document["dry_run"] != true {
         document[KEY] = kinds.into();
     }
