@@ -83,10 +83,14 @@ fn paint_report(report: &DoctorReport) -> PaintedText {
     text.push(&format!(" {headline}\n\n"));
     for check in &report.checks {
         let (glyph, role) = glyph_and_role(check.status);
+        let done = match check.status {
+            CheckStatus::Warn => "repaired, but for the warning",
+            _ => "fixed",
+        };
         let fix = match &check.fix {
             None => String::new(),
-            Some(Ok(notes)) if notes.is_empty() => "  (fixed)".to_owned(),
-            Some(Ok(notes)) => format!("  (fixed: {})", notes.join("; ")),
+            Some(Ok(notes)) if notes.is_empty() => format!("  ({done})"),
+            Some(Ok(notes)) => format!("  ({done}: {})", notes.join("; ")),
             Some(Err(why)) => format!("  (fix error: {why})"),
         };
         let told = check.detail.clone() + &fix;

@@ -7,11 +7,13 @@
 mod altered_file_and_root_ids;
 mod altered_nodes;
 mod broken_fields_repair;
+mod compile_roots;
 mod dangling_diffs;
 mod head_and_fingerprint_repair;
 mod history_rows;
 mod invalid_utf8_texts;
 mod lost_file_row_recovery;
+mod node_files;
 mod node_rows;
 mod nodes_gone_without_diff;
 mod number_ranges;
@@ -38,10 +40,8 @@ use crate::model::database_state_fingerprint::{self, NodeState};
 use crate::model::identity::ContentHash;
 use crate::store::file_identity_check::{kept_logs, named_kept_logs};
 use crate::store::node_columns::SqlTemplate;
-use crate::store::record::{Root, read_state};
-use crate::store::{
-    ErrorContext, PreparedStatements, StoreError, connection, links, schema, source_files,
-};
+use crate::store::record::read_state;
+use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, links, schema};
 use crate::text::terminal_safe_json::pretty_json_text;
 
 /// The outcome of a check, best first.
@@ -125,7 +125,7 @@ const CHECKS: &[(&str, CheckFn)] = &[
     ("dangling_diffs", dangling_diffs::examine),
     ("schema_version", schema_version),
     (SCHEMA_OBJECTS, schema_objects::examine),
-    ("stale_compile_root", stale_roots),
+    ("stale_compile_root", compile_roots::examine),
     ("integrity_check", integrity),
     ("foreign_keys", foreign_keys),
     ("text_encoding", invalid_utf8_texts::examine),
@@ -134,6 +134,7 @@ const CHECKS: &[(&str, CheckFn)] = &[
     ("number_ranges", number_ranges::examine),
     ("file_paths", source_file_paths::examine),
     ("node_rows", node_rows::examine),
+    ("node_files", node_files::examine),
     ("history_rows", history_rows::examine),
     ("heat_rows", heat_rows),
     ("fingerprint", state_fingerprint),
@@ -308,24 +309,6 @@ fn schema_version(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), 
     let known = schema::newest();
     let bad = format!("missing: {} of {known} migrations", known - found);
     Ok(verdict(found == known, format!("{found}/{known} migrations applied"), bad))
-}
-
-fn stale_roots(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
-    let roots = source_files::roots(conn)?;
-    // A root with a redacted path cannot be looked up; the path of one elsewhere is its name.
-    let is_gone = |root: &&Root| {
-        let path = Path::new(&root.path);
-        path.is_absolute() && !root.path.contains("«redacted:") && !path.is_dir()
-    };
-    let gone: Vec<&str> = roots.iter().filter(is_gone).map(|it| it.path.as_str()).collect();
-    Ok(match gone.len() {
-        0 => (CheckStatus::Pass, format!("{} compile roots present", roots.len())),
-        n => {
-            let what =
-                format!("{n}/{} compile roots no longer exist: [{}]", roots.len(), gone.join(" "));
-            (CheckStatus::Warn, what)
-        }
-    })
 }
 
 /// Checks the file, and names the kept logs beside it, which are no fault of it.

@@ -215,6 +215,7 @@ fn doctor_names_what_is_wrong() {
         pass number_ranges: times, sizes and counters are within their bounds
         pass file_paths: 1 files are below their roots
         fail node_rows: 1 of 1 nodes are damaged: node `aaaaaaaaaaa` has an id, type, format or hash of no known form
+        pass node_files: 1 nodes are of the file of the node above
         pass history_rows: 1 changes can be read
         fail heat_rows: 1 nodes have no temperature, 0 have one outside of 0 to 1
         fail fingerprint: the state is db4fd10fc2c0afd8, kept was 0000000000000000, HEAD says 0000000000000000

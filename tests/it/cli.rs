@@ -138,6 +138,7 @@ fn doctor_reports_every_check() {
         ✓ number_ranges        times, sizes and counters are within their bounds
         ✓ file_paths           1 files are below their roots
         ✓ node_rows            4 nodes can be read
+        ✓ node_files           4 nodes are of the file of the node above
         ✓ history_rows         4 changes can be read
         ✓ heat_rows            every node has a temperature
         ✓ fingerprint          the state is ff0d037d91c6c4f1, as HEAD says
@@ -170,6 +171,7 @@ fn doctor_reports_every_check() {
         ✓ number_ranges        times, sizes and counters are within their bounds
         ✓ file_paths           1 files are below their roots
         ✓ node_rows            4 nodes can be read
+        ✓ node_files           4 nodes are of the file of the node above
         ✓ history_rows         4 changes can be read
         ✓ heat_rows            every node has a temperature
         ✓ fingerprint          the state is ff0d037d91c6c4f1, as HEAD says

@@ -3,6 +3,7 @@
 //! The doctor repairs rows after a backup; salvage copies the readable rows of a damaged file into
 //! a new memory.
 
+mod altered_files;
 mod altered_history;
 mod altered_keys;
 mod altered_nodes;

@@ -7,8 +7,8 @@
 //!
 //! Any number of nodes can be told where other rows are witnesses: a label has its hash beside it,
 //! and fields and their type have their index. The difference that is left is that of one or two
-//! nodes, or nothing explains it. Of a file's node, the type alone is looked for: by it, the next
-//! compile knows the node again, and brings back all else.
+//! nodes, or nothing explains it. The values of a file's node are looked for last, and in one node
+//! alone: the next compile brings them back, but it cannot bring back what leads to earlier states.
 
 mod candidates;
 
@@ -83,11 +83,20 @@ struct PresentNode {
     state: NodeState<'static>,
 }
 
+/// The columns in which the node of a file may have been altered, unless other rows tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum FileNodeColumns {
+    #[default]
+    Type,
+    All,
+}
+
 /// The hypotheses, and the nodes that other rows contradict.
 #[derive(Default)]
 struct Hypotheses {
     /// The difference to be explained.
     difference: u64,
+    of_files: FileNodeColumns,
     /// Hypotheses about nodes that nothing contradicts.
     quiet: Vec<Hypothesis>,
     /// Hypotheses that agree with the other rows of a node, by node.
@@ -128,7 +137,13 @@ pub(super) fn find(
         return Ok(NodesAlteredSinceHead::default());
     }
     // A history that cannot be read explains nothing.
-    let hypotheses = Hypotheses::of(conn, kept.0.wrapping_sub(computed.0)).unwrap_or_default();
+    let of = |of_files| {
+        Hypotheses::of(conn, kept.0.wrapping_sub(computed.0), of_files).unwrap_or_default()
+    };
+    let mut hypotheses = of(FileNodeColumns::Type);
+    if hypotheses.explain().is_empty() {
+        hypotheses = of(FileNodeColumns::All);
+    }
     let named = |it: &Hypothesis| {
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         let (id, label): (String, String) = conn.row(NAME, [it.node], read, "name a node")?;
@@ -158,7 +173,11 @@ pub(super) fn restore(
 
 impl Hypotheses {
     /// Collects what each node may have been at HEAD, other than it is.
-    fn of(conn: &Connection, difference: u64) -> Result<Hypotheses, StoreError> {
+    fn of(
+        conn: &Connection,
+        difference: u64,
+        of_files: FileNodeColumns,
+    ) -> Result<Hypotheses, StoreError> {
         static STATES: SqlTemplate = SqlTemplate::new(
             "
             SELECT node.key, node.id,
@@ -172,7 +191,8 @@ impl Hypotheses {
         );
         let off_index = typed_nodes::nodes_off_index(conn)?;
         let langs = candidates::langs(conn)?;
-        let mut hypotheses = Hypotheses { difference, off_index, langs, ..Hypotheses::default() };
+        let mut hypotheses =
+            Hypotheses { difference, of_files, off_index, langs, ..Hypotheses::default() };
         let mut last: Option<(Option<String>, String)> = None;
         conn.each(STATES.text(), [], PresentNode::read, "read the state", |mut node| {
             node.before = last.take().filter(|it| it.0 == node.family).map(|it| it.1);
@@ -216,6 +236,9 @@ impl Hypotheses {
                 conn.row(CONTENT, [node.key], |row| row.get(0), "read a text")?
             }
             None => {
+                if self.of_files == FileNodeColumns::All {
+                    singles.extend(self.others(conn, node)?);
+                }
                 let alone = node.hypotheses_of_columns(singles);
                 self.quiet.extend(alone.filter(|it| it.difference == self.difference));
                 return Ok(());
@@ -230,8 +253,7 @@ impl Hypotheses {
             is_contradicted: (has_other_label, has_other_fields),
         };
         let texts = node.hypotheses(candidates::labels_and_fields(conn, now)?);
-        let now = (node.value(LANG), node.value(KEY_PATH));
-        singles.extend(candidates::others(conn, &node.state.id, &self.langs, now)?);
+        singles.extend(self.others(conn, node)?);
         let singles = node.hypotheses_of_columns(singles);
         if !is_contradicted {
             self.quiet.extend(texts);
@@ -251,6 +273,16 @@ impl Hypotheses {
         self.contradicted.push(node_name(&node.state.id, label));
         self.witnessed.push(texts.into_iter().chain(singles).filter(agrees).collect());
         Ok(())
+    }
+
+    /// Returns the values that a node may have had beside its type, its label and its fields.
+    fn others(
+        &self,
+        conn: &Connection,
+        node: &PresentNode,
+    ) -> Result<Vec<ColumnValue>, StoreError> {
+        let now = (node.value(LANG), node.value(KEY_PATH));
+        candidates::others(conn, &node.state.id, &self.langs, now)
     }
 }
 

@@ -3,7 +3,8 @@
 //!
 //! The path is nowhere else but in HEAD's fingerprint, which proves a guess. Under a path that is
 //! not the right one, the nodes look like those of a file that was renamed, and the next compile
-//! moves them to where their text is. Of several roots, only a proven path is taken.
+//! moves them to where their text is. Of several roots, only a proven path is taken. A path that
+//! was altered comes back if it is proven.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +20,7 @@ use crate::store::record::read_state;
 use crate::store::{PreparedStatements, StoreError};
 use crate::text::fold_whitespace;
 
-/// Paths that are tried for a file.
+/// Paths that are tried at most.
 const TRIES_MAX: usize = 100_000;
 
 /// Returns the number of nodes whose file is missing and the first ones, those at the top of each
@@ -133,50 +134,106 @@ fn stem(conn: &Connection, file: i64) -> Result<String, StoreError> {
 }
 
 /// Gives a file the root and the path that HEAD's fingerprint proves, and returns the path.
-///
-/// It is the folder of another file, or one that the history names, and the ending of one.
 fn prove(conn: &Connection, file: i64) -> Result<Option<String>, StoreError> {
-    const NOW: &str = "SELECT root || ':' || path FROM file WHERE id = ?1";
-    const PATHS: &str = "
-        SELECT root, path FROM file
-         UNION
-        SELECT old_root, old_path FROM diff WHERE old_root IS NOT NULL AND old_path IS NOT NULL";
-    const SET: &str = "UPDATE OR IGNORE file SET root = ?2, path = ?3 WHERE id = ?1";
-    static TOPS: SqlTemplate = SqlTemplate::new(
-        "
-        SELECT id, {state}
-          FROM node
-         WHERE file = ?1 AND parent IS NULL
-         ORDER BY position, key",
-    );
-    let doing = "look for a file's path";
+    let Some(difference) = difference_to_head(conn)? else { return Ok(None) };
+    KnownPaths::read(conn)?.prove(conn, file, difference)
+}
+
+/// Gives the one file whose path was altered the root and the path back that HEAD's fingerprint
+/// proves.
+pub(super) fn restore_altered_path(conn: &Connection) -> Result<Vec<String>, StoreError> {
+    const FILES: &str = "
+        SELECT id, path
+          FROM file
+         WHERE id IN (SELECT file FROM node WHERE parent IS NULL)
+         ORDER BY id";
+    let Some(difference) = difference_to_head(conn)?.filter(|it| *it != 0) else {
+        return Ok(Vec::new());
+    };
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let files: Vec<(i64, String)> = conn.rows(FILES, [], read, "list the files")?;
+    let mut known = KnownPaths::read(conn)?;
+    for (file, altered) in files {
+        if let Some(path) = known.prove(conn, file, difference)? {
+            let [altered, path] = [&altered, &path].map(|it| fold_whitespace(it));
+            return Ok(vec![format!(
+                "the path of a file was altered: `{altered}` is again `{path}`"
+            )]);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Returns what the state lacks of HEAD's fingerprint.
+fn difference_to_head(conn: &Connection) -> Result<Option<u64>, StoreError> {
     let head = head_snapshot(conn)?.and_then(|it| ContentHash::parse(&it.1));
     let Some(head) = head else { return Ok(None) };
-    let read = |row: &Row<'_>| read_state(row, row.get(0)?, 1);
-    let tops: Vec<NodeState<'static>> = conn.rows(TOPS.text(), [file], read, doing)?;
-    let sum = |family: &str| sum_of_children(Some(family), &tops);
-    let now: String = conn.row(NOW, [file], |row| row.get(0), doing)?;
-    let wanted = head.0.wrapping_sub(compute_state_fingerprint(conn)?).wrapping_add(sum(&now));
-    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let known: Vec<(i64, String)> = conn.rows(PATHS, [], read, doing)?;
-    let mut folders: BTreeSet<(i64, &str)> = known.iter().map(|it| (it.0, "")).collect();
-    let mut endings = BTreeSet::from(["", ".md"]);
-    for (root, path) in &known {
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        folders.insert((*root, folder));
-        endings.extend(name.rfind('.').map(|at| &name[at..]));
+    Ok(Some(head.0.wrapping_sub(compute_state_fingerprint(conn)?)))
+}
+
+/// The parts of paths that a file may have had: the folder of another file, or one that the history
+/// names, and the ending of one.
+struct KnownPaths {
+    folders: BTreeSet<(i64, String)>,
+    endings: BTreeSet<String>,
+    /// Paths that may still be tried.
+    n_left: usize,
+}
+
+impl KnownPaths {
+    fn read(conn: &Connection) -> Result<KnownPaths, StoreError> {
+        const PATHS: &str = "
+            SELECT root, path FROM file
+             UNION
+            SELECT old_root, old_path
+              FROM diff
+             WHERE old_root IS NOT NULL AND old_path IS NOT NULL";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let known: Vec<(i64, String)> = conn.rows(PATHS, [], read, "look for a file's path")?;
+        let mut folders: BTreeSet<(i64, String)> =
+            known.iter().map(|it| (it.0, String::new())).collect();
+        let mut endings = BTreeSet::from(["", ".md"].map(str::to_owned));
+        for (root, path) in known {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+            folders.insert((root, folder.to_owned()));
+            endings.extend(name.rfind('.').map(|at| name[at..].to_owned()));
+        }
+        Ok(KnownPaths { folders, endings, n_left: TRIES_MAX })
     }
-    let stem = stem(conn, file)?;
-    let paths = folders.iter().flat_map(|&(root, folder)| {
-        let slash = if folder.is_empty() { "" } else { "/" };
-        let stem = &stem;
-        endings.iter().map(move |ending| (root, format!("{folder}{slash}{stem}{ending}")))
-    });
-    let mut tried = paths.take(TRIES_MAX);
-    let Some((root, path)) = tried.find(|(root, path)| sum(&format!("{root}:{path}")) == wanted)
-    else {
-        return Ok(None);
-    };
-    conn.run(SET, params![file, root, path], doing)?;
-    Ok(Some(path))
+
+    /// Gives a file the root and the path that make up a difference, and returns the path.
+    fn prove(
+        &mut self,
+        conn: &Connection,
+        file: i64,
+        difference: u64,
+    ) -> Result<Option<String>, StoreError> {
+        const NOW: &str = "SELECT root || ':' || path FROM file WHERE id = ?1";
+        const SET: &str = "UPDATE OR IGNORE file SET root = ?2, path = ?3 WHERE id = ?1";
+        static TOPS: SqlTemplate = SqlTemplate::new(
+            "
+            SELECT id, {state}
+              FROM node
+             WHERE file = ?1 AND parent IS NULL
+             ORDER BY position, key",
+        );
+        let doing = "look for a file's path";
+        let read = |row: &Row<'_>| read_state(row, row.get(0)?, 1);
+        let tops: Vec<NodeState<'static>> = conn.rows(TOPS.text(), [file], read, doing)?;
+        let sum = |family: &str| sum_of_children(Some(family), &tops);
+        let now: String = conn.row(NOW, [file], |row| row.get(0), doing)?;
+        let (wanted, stem) = (difference.wrapping_add(sum(&now)), stem(conn, file)?);
+        for (root, folder) in &self.folders {
+            let slash = if folder.is_empty() { "" } else { "/" };
+            for ending in &self.endings {
+                self.n_left = self.n_left.saturating_sub(1);
+                let path = format!("{folder}{slash}{stem}{ending}");
+                if 0 < self.n_left && sum(&format!("{root}:{path}")) == wanted {
+                    conn.run(SET, params![file, root, path], doing)?;
+                    return Ok(Some(path));
+                }
+            }
+        }
+        Ok(None)
+    }
 }

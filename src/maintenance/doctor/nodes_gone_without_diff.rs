@@ -4,6 +4,7 @@ use rusqlite::{Connection, Row};
 
 use super::first_few;
 use super::text_hashes::node_name;
+use crate::model::identity::NodeId;
 use crate::store::{PreparedStatements, StoreError};
 
 /// Returns the number of lost nodes and the first ones, with the newest labels that the history
@@ -25,14 +26,15 @@ pub(super) fn named(conn: &Connection) -> Result<Option<String>, StoreError> {
                 WHERE later.node_id = last.node_id
                   AND (later.snapshot, later.seq) > (last.snapshot, last.seq))
          ORDER BY node_id";
-    let read = |row: &Row<'_>| {
-        let (id, label): (String, String) = (row.get(0)?, row.get(1)?);
-        Ok(match label.is_empty() {
-            true => format!("`{id}`"),
-            false => node_name(&id, &label),
-        })
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let mut lost: Vec<(String, String)> = conn.rows(LOST, [], read, "look for lost nodes")?;
+    // What is no id is the fault of a change, not of a node.
+    lost.retain(|it| NodeId::parse(&it.0).is_some());
+    let name = |(id, label): &(String, String)| match label.is_empty() {
+        true => format!("`{id}`"),
+        false => node_name(id, label),
     };
-    let nodes: Vec<String> = conn.rows(LOST, [], read, "look for lost nodes")?;
+    let nodes: Vec<String> = lost.iter().map(name).collect();
     let n = nodes.len();
     Ok((0 < n).then(|| format!("{n} nodes are gone that no change removed: {}", first_few(&nodes))))
 }

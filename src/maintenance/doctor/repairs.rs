@@ -11,9 +11,9 @@ use rusqlite::{Connection, Row, params};
 use super::altered_nodes::NodeAlteredSinceHead;
 use super::{
     CHECKS, FingerprintsOfPresent, SCHEMA_OBJECTS, altered_file_and_root_ids, altered_nodes,
-    broken_fields_repair, compute_state_fingerprint, count, dangling_diffs,
+    broken_fields_repair, compile_roots, compute_state_fingerprint, count, dangling_diffs,
     head_and_fingerprint_repair, history_rows, invalid_utf8_texts, lost_file_row_recovery,
-    node_rows, nodes_gone_without_diff, number_ranges, repair_history_recorder,
+    node_files, node_rows, nodes_gone_without_diff, number_ranges, repair_history_recorder,
     rowid_overflow_and_singletons, run, schema_objects, source_file_paths, text_hashes,
     typed_nodes,
 };
@@ -51,9 +51,13 @@ const FIXES: &[(&str, RepairFn)] = &[
     ("dangling_diffs", |conn, _| dangling_diffs::repair(conn)),
     ("head_cursor", |conn, _| quiet(repoint_head(conn))),
     ("foreign_keys", |conn, _| drop_dangling(conn)),
+    ("stale_compile_root", |conn, _| compile_roots::repair(conn)),
     // Before other repairs of the state, whose changes would be a part of the difference.
     ("fingerprint", |conn, _| head_and_fingerprint_repair::restore(conn)),
+    ("fingerprint", |conn, _| altered_file_and_root_ids::restore(conn)),
+    ("fingerprint", |conn, _| lost_file_row_recovery::restore_altered_path(conn)),
     ("fingerprint", |conn, _| restore_altered(conn)),
+    ("node_files", |conn, _| node_files::repair(conn)),
     ("content_hashes", text_hashes::repair),
     ("node_rows", |conn, _| node_rows::repair(conn)),
     ("heat_rows", |conn, _| quiet(give_heat(conn))),
@@ -76,15 +80,9 @@ fn restore_altered(conn: &Connection) -> Result<Vec<String>, StoreError> {
     Ok(altered.proven.iter().map(NodeAlteredSinceHead::note).collect())
 }
 
-/// Takes the state as it is, and has the next compile compare it with the files: a file's node
-/// below one of another file would be left out.
+/// Takes the state as it is, and has the next compile compare it with the files.
 fn adopt_state(conn: &Connection, now: UnixMillis) -> Result<Vec<String>, StoreError> {
-    const TAKE_OUT: &str = "
-        UPDATE node
-           SET parent = NULL
-         WHERE source_hash IS NOT NULL AND file IS NOT NULL AND parent IS NOT NULL
-           AND file IS NOT (SELECT above.file FROM node AS above WHERE above.key = node.parent)";
-    execute(conn, TAKE_OUT, "take a node out of another file")?;
+    node_files::separate(conn)?;
     let lost = nodes_gone_without_diff::named(conn)?;
     text_hashes::forget_hashes(conn)?;
     rewrite_fingerprint(conn, repair_history_recorder::MESSAGE, now)?;
@@ -135,8 +133,8 @@ pub(crate) fn repair_failed(conn: &Connection, path: &Path, now: UnixMillis) -> 
     tried
 }
 
-/// Returns whether a check fails. The one of the fingerprint, which has three repairs, is not asked
-/// which nodes were altered.
+/// Returns whether a check fails. The one of the fingerprint, which has several repairs, is not
+/// asked which nodes were altered.
 fn is_bad(name: &'static str, conn: &Connection, path: &Path) -> bool {
     let Some(&(_, examine)) = CHECKS.iter().find(|it| it.0 == name) else { return false };
     match name {
@@ -265,9 +263,9 @@ fn drop_dangling(conn: &Connection) -> Result<Vec<String>, StoreError> {
             false => format!("UPDATE {table} SET {from} = NULL WHERE {dangles}"),
         })
     };
-    altered_file_and_root_ids::restore(conn)?;
+    let mut notes = altered_file_and_root_ids::restore(conn)?;
     lost_file_row_recovery::restore_root(conn)?;
-    let notes = lost_file_row_recovery::restore(conn)?;
+    notes.extend(lost_file_row_recovery::restore(conn)?);
     // Rows that refer to a deleted row are left to the next round.
     conn.pragma_update(None, "defer_foreign_keys", true).doing("begin a repair")?;
     for _ in 0..ROUNDS_MAX {

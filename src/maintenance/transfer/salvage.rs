@@ -27,12 +27,14 @@ use crate::model::identity::ContentHash;
 use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, damaged_wal, links};
 
 /// Checks whose repairs have notes that salvage passes on.
-const NOTED: [&str; 7] = [
+const NOTED: [&str; 9] = [
     "dangling_diffs",
     "foreign_keys",
     "content_hashes",
     "fingerprint",
     "node_rows",
+    "node_files",
+    "stale_compile_root",
     "fields",
     "history_rows",
 ];

@@ -334,7 +334,7 @@ fn a_lost_file_of_a_heading_does_not_spread_to_the_texts_below() {
 }
 
 /// Returns a copy of a memory whose nodes were changed as a failing disk does: without a trigger.
-fn altered(sound: &Folder, changes: &[&str]) -> Folder {
+pub(super) fn altered(sound: &Folder, changes: &[&str]) -> Folder {
     let folder = Folder::new();
     fs::copy(sound.path("m.db"), folder.path("m.db")).unwrap();
     let conn = folder.database("m.db");
@@ -344,6 +344,7 @@ fn altered(sound: &Folder, changes: &[&str]) -> Folder {
     };
     let drops = read("SELECT 'DROP TRIGGER ' || name FROM sqlite_schema WHERE type = 'trigger'");
     let triggers = read("SELECT sql FROM sqlite_schema WHERE type = 'trigger'");
+    conn.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
     conn.execute_batch(&drops.join(";")).unwrap();
     for change in changes {
         conn.execute_batch(&format!("UPDATE node SET {change}")).unwrap();

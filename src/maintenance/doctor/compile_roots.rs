@@ -1,0 +1,85 @@
+//! Checks that the compiled folders are there, and gives a root the path back that was altered.
+//!
+//! The snapshots of compiles have the paths of their folders. A folder that is there, has files of
+//! the root and is no other root was compiled under the root's number: else, its next compile would
+//! add all of its files again.
+
+use std::path::Path;
+
+use rusqlite::{Connection, Row, params};
+
+use super::CheckStatus;
+use crate::store::{PreparedStatements, StoreError, source_files};
+
+/// Part of a redacted path, which cannot be looked up.
+const REDACTED: &str = "«redacted:";
+
+/// A root whose folder never was compiled, and the folder that was.
+struct AlteredRoot {
+    id: i64,
+    path: String,
+    compiled: String,
+}
+
+/// Checks the folder of every root.
+pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    let roots = source_files::roots(conn)?;
+    if let Some(AlteredRoot { path, compiled, .. }) = altered(conn)? {
+        let bad = format!("the compile root `{path}` was altered; its files are in `{compiled}`");
+        return Ok((CheckStatus::Fail, bad));
+    }
+    let gone: Vec<&str> =
+        roots.iter().map(|it| it.path.as_str()).filter(|it| is_gone(it)).collect();
+    Ok(match gone.len() {
+        0 => (CheckStatus::Pass, format!("{} compile roots present", roots.len())),
+        n => {
+            let what =
+                format!("{n}/{} compile roots no longer exist: [{}]", roots.len(), gone.join(" "));
+            (CheckStatus::Warn, what)
+        }
+    })
+}
+
+/// Gives a root its path back.
+pub(super) fn repair(conn: &Connection) -> Result<Vec<String>, StoreError> {
+    const SET: &str = "UPDATE root SET path = ?2 WHERE id = ?1";
+    let Some(AlteredRoot { id, compiled, .. }) = altered(conn)? else { return Ok(Vec::new()) };
+    conn.run(SET, params![id, compiled], "give a root its path back")?;
+    Ok(vec![format!("a compile root is again `{compiled}`")])
+}
+
+/// Returns the one root that was altered.
+fn altered(conn: &Connection) -> Result<Option<AlteredRoot>, StoreError> {
+    const NEVER_COMPILED: &str = "
+        SELECT id, path
+          FROM root
+         WHERE path NOT IN (SELECT compile_root FROM snapshot)";
+    const COMPILED: &str = "
+        SELECT DISTINCT compile_root
+          FROM snapshot
+         WHERE compile_root NOT IN (SELECT path FROM root) AND compile_root <> ''";
+    const FILES: &str = "SELECT path FROM file WHERE root = ?1 AND NOT gone ORDER BY id";
+    let doing = "look for an altered root";
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let mut roots: Vec<(i64, String)> = conn.rows(NEVER_COMPILED, [], read, doing)?;
+    roots.retain(|it| !is_folder(&it.1) && !it.1.contains(REDACTED));
+    let mut compiled: Vec<String> = conn.rows(COMPILED, [], |row| row.get(0), doing)?;
+    compiled.retain(|it| is_folder(it));
+    let ([(id, path)], [compiled]) = (&roots[..], &compiled[..]) else { return Ok(None) };
+    let files: Vec<String> = conn.rows(FILES, [id], |row| row.get(0), doing)?;
+    let has_its_files = files.iter().any(|it| Path::new(compiled).join(it).is_file());
+    Ok(has_its_files.then(|| AlteredRoot {
+        id: *id,
+        path: path.clone(),
+        compiled: compiled.clone(),
+    }))
+}
+
+/// Returns whether a folder is gone. The path of a root that lies elsewhere is its name.
+fn is_gone(path: &str) -> bool {
+    Path::new(path).is_absolute() && !path.contains(REDACTED) && !Path::new(path).is_dir()
+}
+
+fn is_folder(path: &str) -> bool {
+    Path::new(path).is_absolute() && Path::new(path).is_dir()
+}
