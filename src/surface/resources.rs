@@ -37,8 +37,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         uri: "remindb://overview",
         name: "overview",
         title: "Overview",
-        description: "Counts of nodes, snapshots, temperatures and relations, as MemoryStats has \
-                      them.",
+        description: "Counts of nodes, snapshots, temperatures and relations.",
         form: ResourceFormat::Json,
         is_subscribable: false,
         read: overview,

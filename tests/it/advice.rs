@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::support::{Client, Folder};
@@ -124,4 +126,45 @@ fn a_write_names_its_like_among_many_texts_of_the_same_words() {
         assert!(named.contains(&format!("\"{like}")), "{wrote}");
     }
     client.end();
+}
+
+/// Returns the names of tools that texts have, those of every set.
+fn tools_named(texts: &str, known: &BTreeSet<String>) -> BTreeSet<String> {
+    let words = texts.split(|it: char| !it.is_alphanumeric() && it != '_');
+    words.filter(|it| known.contains(*it)).map(str::to_owned).collect()
+}
+
+#[test]
+fn what_a_connection_lists_names_only_tools_that_it_offers() {
+    let folder = compiled();
+    let offered = |set: &str| {
+        let mut client = Client::modern(&folder, &["--db", "m.db", "--tools", set]);
+        let listed = client.ask("tools/list", json!({}));
+        let tools = listed["result"]["tools"].as_array().unwrap().clone();
+        let names = tools.iter().map(|it| it["name"].as_str().unwrap().to_owned());
+        let names: BTreeSet<String> = names.collect();
+        let mut texts = listed["result"].to_string();
+        let prompts = client.ask("prompts/list", json!({}))["result"].clone();
+        for prompt in prompts["prompts"].as_array().into_iter().flatten() {
+            texts += &client.ask("prompts/get", json!({"name": prompt["name"]})).to_string();
+        }
+        for method in ["resources/list", "resources/templates/list", "server/discover"] {
+            let reply = client.ask(method, json!({}));
+            assert!(reply["result"].is_object(), "{reply}");
+            texts += &reply.to_string();
+        }
+        client.end();
+        (names, texts + &prompts.to_string())
+    };
+    let sets = ["all", "core", "memory", "remind"];
+    let known: BTreeSet<String> = sets.iter().flat_map(|it| offered(it).0).collect();
+    // The names of one set are words of every text.
+    let known: BTreeSet<String> =
+        known.into_iter().filter(|it| it.starts_with("Memory") || it.contains('_')).collect();
+    for set in sets.into_iter().chain(["core,memory", "core,remind", "memory,remind"]) {
+        let (names, texts) = offered(set);
+        let named = tools_named(&texts, &known);
+        let missing: Vec<&String> = named.difference(&names).collect();
+        assert!(missing.is_empty(), "{set}: {missing:?}");
+    }
 }

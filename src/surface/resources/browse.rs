@@ -74,7 +74,7 @@ pub(super) const SEARCH: Resource<ResourceFn> = row(
     "remindb://search{?q,type,budget}",
     "search",
     "Search",
-    "What MemorySearch answers, with the reasons of each rank. It warms nothing.",
+    "What a search answers, with the reasons of each rank. It warms nothing.",
     |view, vars, out| {
         let budget = number(vars, "budget")?.map(|it| u32::try_from(it).unwrap_or(u32::MAX));
         let budget = budget.filter(|it| 0 < *it);

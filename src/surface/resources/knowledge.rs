@@ -37,7 +37,7 @@ pub(super) const REVIEW: Resource<ResourceFn> = live(row(
     "remindb://review",
     "review",
     "Worksheet",
-    "Episodes that wait to be consolidated, as MemoryReview hands them out.",
+    "Episodes that wait to be consolidated, with what to answer them by.",
     |view, _, out| {
         let request = WorksheetRequest::parse(&Map::new());
         write(view, out, |reader| knowledge::review(reader, &request?, view.now()))

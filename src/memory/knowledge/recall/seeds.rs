@@ -5,12 +5,13 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::items::{ItemScore, RecallItem, RecallReason};
 use super::lexical_relevance::{LexicalMatches, QuestionTerms};
-use super::{FLOOR, RecallQueryContext, is_merged, keys_of_entity};
+use super::{FLOOR, RecallQueryContext, all_with, is_merged, keys_of_entity};
 use crate::memory::knowledge::arguments::KnowledgeResult;
+use crate::model::entity_extraction::name_key;
 use crate::model::tree::NodeType;
 use crate::query::nearest_meeting;
 use crate::store::NodeRowId;
-use crate::store::reader::{FieldFilter, KnowledgeRow};
+use crate::store::reader::{FieldFilter, KnowledgeRow, MatchAgeOrder, NodeFilter, Reader};
 
 /// Nodes beside concepts and facts whose types are looked up, at most.
 const OTHERS_MAX: usize = 400;
@@ -56,7 +57,7 @@ impl RecallQueryContext<'_> {
     pub(super) fn of_words(&self, query: &str) -> KnowledgeResult<RecallCandidates> {
         let (question, mut matches) = QuestionTerms::ask(self.reader, query)?;
         if question.tells_nothing {
-            return self.of_place();
+            return self.of_name(query.trim());
         }
         if let Some(meaning) = &self.request.meaning {
             let recalled = |keys: &[NodeRowId]| {
@@ -198,6 +199,33 @@ impl RecallQueryContext<'_> {
         Ok((seeds, fact_scores))
     }
 
+    /// Finds what has a name as it is written: concepts of that title, and the nodes of an entity,
+    /// unless one is given; without either, those of the given entity or topic.
+    fn of_name(&self, name: &str) -> KnowledgeResult<RecallCandidates> {
+        let entity = match &self.entity {
+            Some(given) => Some(given.clone()),
+            None => entity_written_as(self.reader, name)?,
+        };
+        let topic = self.topic.clone();
+        let mut found = RecallQueryContext { entity, topic, ..*self }.of_place()?;
+        if self.entity.is_none() {
+            let mut titled = concepts_titled(self.reader, name)?;
+            titled.retain(|row| {
+                self.is_shown(row)
+                    && self.is_of_topic(row, TopiclessRule::OrNone)
+                    && found.seeds.iter().all(|it| it.row.key != row.key)
+            });
+            let keys: Vec<NodeRowId> = titled.iter().map(|it| it.key).collect();
+            let evidence = self.evidence(&keys)?;
+            found.seeds.extend(titled.into_iter().map(|row| {
+                let weight = evidence.get(&row.key).copied().unwrap_or(1.0);
+                let score = ItemScore { sim: 1.0, fused: 1.0, quality: self.quality(&row, weight) };
+                RecallItem::new(row, score, RecallReason::words(&[name]))
+            }));
+        }
+        Ok(found)
+    }
+
     /// Finds the nodes of an entity or a topic, without words.
     pub(super) fn of_place(&self) -> KnowledgeResult<RecallCandidates> {
         let mut found = RecallCandidates::default();
@@ -281,6 +309,22 @@ impl RecallQueryContext<'_> {
             (Some(topic), Some(id)) => topic.id == id,
         }
     }
+}
+
+/// Returns the entity that has a name as it is written.
+fn entity_written_as(reader: &Reader, name: &str) -> KnowledgeResult<Option<KnowledgeRow>> {
+    let mut entities = all_with(reader, NodeType::Entity, "name", &name_key(name))?.into_iter();
+    Ok(entities.find(|it| it.title() == name || it.content.lines().any(|line| line == name)))
+}
+
+/// Returns the concepts that have a title as it is written.
+fn concepts_titled(reader: &Reader, title: &str) -> KnowledgeResult<Vec<KnowledgeRow>> {
+    let of_type = NodeFilter { node_type: Some(NodeType::Concept), ..NodeFilter::default() };
+    let words = format!("label : \"{}\"", title.replace('"', " "));
+    let found = reader.matching(&words, &of_type, MatchAgeOrder::NewestFirst, PLACE_MAX)?;
+    let mut concepts = reader.knowledge(&found.unwrap_or_default())?;
+    concepts.retain(|it| it.title() == title);
+    Ok(concepts)
 }
 
 /// Returns whether nodes of a type are found by a question.

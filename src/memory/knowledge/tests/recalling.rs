@@ -69,7 +69,7 @@ fn function_words_alone_ask_for_nothing() {
     let case = Case::new();
     case.concept("The end of the backoff", "Wait for it, and then do it again.", json!({}));
     case.remember(json!({"content": "The cache of the gateway and that of the disk are full."}));
-    for query in ["the", "and of", "What is it?", "\tThe"] {
+    for query in ["the", "and of", "What is it?", "\tThe", "WHAT IS IT", "THE"] {
         let answer = case.recall(json!({"query": query}));
         assert_eq!(answer["items"], json!([]), "{query}");
         assert!(answer["note"].as_str().unwrap().starts_with("nothing relevant"), "{answer}");
@@ -87,6 +87,22 @@ fn names_that_are_function_words_are_asked_for() {
     }
     for name in ["The Who", "IT", "OR"] {
         assert_eq!(case.titles(json!({"query": name}))[0], name);
+    }
+}
+
+#[test]
+fn a_lone_function_word_is_asked_for_as_the_memory_writes_a_name() {
+    let case = Case::new();
+    case.remember(json!({"content": "It will rain, or it will not.", "entities": ["deploy"]}));
+    for query in ["Will", "Or"] {
+        assert_eq!(case.recall(json!({"query": query}))["items"], json!([]), "{query}");
+    }
+    case.concept("Or", "A river in the east.", json!({}));
+    case.remember(json!({"content": "The release was late.", "entities": ["person:Will"]}));
+    assert_eq!(case.titles(json!({"query": "Or"})), ["Or"]);
+    assert_eq!(case.titles(json!({"query": " Will "})), ["The release was late."]);
+    for other in ["will", "or", "OR WILL"] {
+        assert_eq!(case.recall(json!({"query": other}))["items"], json!([]), "{other}");
     }
 }
 
