@@ -3,7 +3,7 @@
 use super::node_writes::StoredKnowledgeNode;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
-use crate::model::entity_extraction::normal_statement;
+use crate::model::entity_extraction::{name_key, normal_statement};
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 
@@ -17,16 +17,24 @@ pub(super) fn is_equal_text(a: &str, b: &str) -> bool {
     normal_statement(a) == normal_statement(b)
 }
 
-/// Returns the facts of whatever subject that say a text as it is written, or with the white space
-/// of its normal form.
+/// Returns the facts of whatever subject that say a text, in whatever white space.
 pub(super) fn facts_saying(
     batch: &Batch<'_>,
     text: &str,
 ) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
-    let mut facts = batch.typed_with_text(NodeType::Fact, text)?;
     let statement = normal_statement(text);
+    let mut facts = batch.typed_with_text(NodeType::Fact, &statement)?;
+    let mut others = batch.with_facet(NodeType::Fact, "name", &name_key(&statement))?;
     if statement != text {
-        facts.extend(batch.typed_with_text(NodeType::Fact, &statement)?);
+        // One that another door wrote has no key.
+        others.extend(batch.typed_with_text(NodeType::Fact, text)?);
+    }
+    for other in others {
+        if normal_statement(&other.content) == statement
+            && facts.iter().all(|it| it.key != other.key)
+        {
+            facts.push(other);
+        }
     }
     StoredKnowledgeNode::all(facts)
 }

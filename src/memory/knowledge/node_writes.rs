@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
-use crate::model::entity_extraction::normal_name;
+use crate::model::entity_extraction::{name_key, normal_name, normal_statement};
 use crate::model::fields::{self, CanonicalFields};
 use crate::model::identity::NodeId;
 use crate::model::tree::{ContentFormat, NodeType};
@@ -206,6 +206,9 @@ pub(super) fn add_node(
     for key in ["created_at", "updated_at"] {
         fields.entry(key).or_insert_with(|| now.0.into());
     }
+    if node_type == NodeType::Fact {
+        add_key_of_spelling(&mut fields, content);
+    }
     let fields = checked(node_type, fields)?;
     let label = label(node_type, &fields, content);
     let data = NodeData {
@@ -259,6 +262,9 @@ pub(super) fn set_node(
         return Ok(false);
     }
     fields.insert("updated_at".to_owned(), now.0.into());
+    if !is_same_text && node.is_a(NodeType::Fact) {
+        add_key_of_spelling(&mut fields, content);
+    }
     let fields = checked(node.record.node_type, fields)?;
     let token_count = if is_same_text { node.record.token_count } else { tokens::count(content) };
     let label = label(node.record.node_type, &fields, content);
@@ -275,6 +281,16 @@ pub(super) fn set_node(
     batch.set_agent_text(&node.record, &data)?;
     *node = reread(batch, node.record.key)?;
     Ok(true)
+}
+
+/// Has a fact without an attribute, whose text is in other white space than its normal form, found
+/// by that; others are found by the hash of their text, or by their key.
+fn add_key_of_spelling(fields: &mut Map<String, Value>, content: &str) {
+    let statement = normal_statement(content);
+    if fields.get("attribute").is_some_and(|it| !it.is_null()) || statement == content {
+        return;
+    }
+    fields.insert("names".to_owned(), json!([name_key(&statement)]));
 }
 
 fn reread(batch: &Batch<'_>, key: NodeRowId) -> Result<StoredKnowledgeNode, MemoryError> {

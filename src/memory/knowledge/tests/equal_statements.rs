@@ -360,6 +360,22 @@ fn a_statement_that_is_older_than_500_others_is_said_again_in_whatever_white_spa
     }
 }
 
+/// Its own text is in no index as it is said again.
+#[test]
+fn odd_white_space_of_a_statement_hides_it_behind_no_500_others() {
+    let case = Case::new();
+    let odd = ["Worker  0:\n idle.", "Worker 1: idle. "];
+    let mut specifics: Vec<String> = odd.iter().map(|it| (*it).to_owned()).collect();
+    specifics.extend((2..=502).map(|nth| format!("Worker {nth}: idle.")));
+    let cluster = json!({"id": "c2", "title": "Facts about worker", "concept_type": "fact_cluster",
+        "entity_ids": ["tool:worker"], "specifics": specifics});
+    case.import(&json!({"version": 3, "episodes": [], "concepts": [cluster]}).to_string());
+    for text in ["Worker 0: idle.", "Worker 1: idle.", "Worker\t0: idle."] {
+        case.remember(json!({"content": text, "kind": "fact", "subject": "worker"}));
+        assert_eq!(case.n_living("fact"), 503, "{text:?}");
+    }
+}
+
 #[test]
 fn a_conflict_of_values_ends_with_the_edit_that_makes_them_equal() {
     let case = Case::new();
