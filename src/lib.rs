@@ -52,7 +52,7 @@
 //! way they came. `ingest/parse` names a folder: a parser is a file or a few.
 //!
 //! A note in a compile: `cli` → `cli/compile` → `memory/compile` →
-//! `memory/compile/changed_file_planner` → `ingest/scan` → `memory/compile/read_and_parse` →
+//! `memory/compile/compile_planner` → `ingest/scan` → `memory/compile/read_and_parse` →
 //! `memory/compile/redaction` → `ingest/redact` → `ingest/parse` → `store/writer` →
 //! `memory/compile/apply_slice` → `model/identity/alignment` →
 //! `memory/compile/agent_edit_alignment` → `store/batch/node_inserts` → `store/links`.
@@ -149,7 +149,7 @@ pub mod fuzzing;
 pub use server::conformance;
 
 pub use crate::ingest::parse::{CodeLanguage, Parsed, Syntax, Warning, decode, parse};
-pub use crate::ingest::scan::{PassedOver, PassedOverPath};
+pub use crate::ingest::scan::{PassedOverPath, PassedOverSummary};
 pub use crate::memory::compile::{CompileError, DeletedFile, FileWarning, Report};
 pub use crate::model::clock::{Clock, UnixMillis};
 pub use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};

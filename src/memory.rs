@@ -30,12 +30,12 @@ use crate::ingest::scan::DetailLevel;
 use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, UnsettledFileDeferral,
 };
-use crate::memory::embedding::QueryEmbeddingCache;
+use crate::memory::embedding::EmbeddingSourceState;
 use crate::memory::rollback::LaterSnapshotPolicy;
 use crate::memory::second_memory::SecondMemory;
 use crate::model::clock::Clock;
 use crate::model::heat::LiveRates;
-use crate::model::tool_advice::CallableTools;
+use crate::model::next_step_advice::CallableTools;
 use crate::providers::Providers;
 use crate::query::{
     self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, OutputFormat, Query, QueryOptions,
@@ -83,7 +83,7 @@ pub struct Memory {
     #[cfg(feature = "shared")]
     reads: linearizable_reads::ReadConsistency,
     /// Vectors of the questions that came last.
-    question_vectors: Mutex<QueryEmbeddingCache>,
+    question_vectors: Mutex<EmbeddingSourceState>,
     /// Words that many nodes have, for the comparison of what is written.
     common_words: query::CommonWordCache,
     // Drop order: the last connection to close writes the log back into the file and removes it,

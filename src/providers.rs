@@ -17,7 +17,7 @@ mod http;
 #[cfg(feature = "providers")]
 mod line_process;
 #[cfg(feature = "providers")]
-mod line_process_turns;
+mod line_process_scheduler;
 #[cfg(feature = "providers")]
 mod one_shot_command;
 #[cfg(feature = "providers")]

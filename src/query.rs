@@ -6,7 +6,7 @@
 
 pub(crate) mod render;
 
-mod answer;
+mod answer_and_query_options;
 mod asked_dates;
 mod batch_fetch;
 mod bm25;
@@ -52,9 +52,9 @@ mod vector_search;
 
 use serde_json::{Value, json};
 
-pub use answer::Answer;
-pub(crate) use answer::{AccessKind, OutputFormat, QueryOptions};
-pub(crate) use batch_fetch::BatchQuery;
+pub use answer_and_query_options::Answer;
+pub(crate) use answer_and_query_options::{AccessKind, OutputFormat, QueryOptions};
+pub(crate) use batch_fetch::BatchFetchQuery;
 pub(crate) use budget_enforcement::cut_to_tokens;
 pub(crate) use delta::{DeltaDetail, DeltaQuery};
 pub(crate) use fetch::FetchQuery;

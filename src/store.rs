@@ -72,12 +72,12 @@ pub(crate) use node_columns::{
 };
 pub(crate) use reader_pool::{ReaderPool, read_marked};
 pub(crate) use record::{
-    FileId, FileRow, ForgottenNodeTombstone, NearDuplicateCandidate, NodeData, NodePlace,
-    NodeRecord, NodeRowId, Root, RootId,
+    FileId, FileRow, ForgottenNodeTombstone, NearDuplicateCandidate, NodePlace, NodeRecord,
+    NodeRowId, Root, RootId, UnplacedNodeData,
 };
 pub(crate) use vector_writer::VectorWriter;
 pub(crate) use work_leases::{
-    ActiveLease, COMPILE_LEASE, ClaimableLeaseAge, LeaseAcquirer, RESCAN_LEASE,
+    COMPILE_LEASE, ClaimableLeaseAge, LeaseAcquirer, LeaseNameAndHolder, RESCAN_LEASE,
 };
 pub(crate) use writer::{CommitReport, Writer};
 pub(crate) use {checkpoint::WriteAheadLog, prepared_statements::PreparedStatements};

@@ -9,7 +9,7 @@ use super::progress::ProgressLine;
 use super::shared_space_flags::OpenSpace;
 use super::tool_advice_rewording::error_with_commands;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, absolute, n_threads, options};
-use crate::ingest::scan::{DetailLevel, PassedOver};
+use crate::ingest::scan::{DetailLevel, PassedOverSummary};
 use crate::memory::compile::{
     CompileError, CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, check_new_file,
     check_new_root, compile,
@@ -107,7 +107,7 @@ fn tell(report: &Report, context: &mut CommandStreamsAndClock<'_>) -> Result<(),
 
 /// Says what was passed over in one line; and each path, where they are known.
 fn tell_passed_over(
-    passed_over: &PassedOver,
+    passed_over: &PassedOverSummary,
     context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<(), CommandError> {
     let paths = passed_over.paths();

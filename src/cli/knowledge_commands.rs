@@ -16,7 +16,7 @@ use super::{
 };
 use crate::memory::Memory;
 use crate::memory::knowledge::{
-    self, ApplyRequest, IngestRequest, LIST_MAX, NumberedOperation, RecallRequest,
+    self, ApplyRequest, LIST_MAX, MemoryIngestArgs, NumberedOperation, RecallRequest,
     WorksheetRequest, parse_changeset,
 };
 use crate::memory::typed::MemoryError;
@@ -207,7 +207,7 @@ fn ingest(
     if input != KnowledgeTextSource::None {
         arguments.insert("content".to_owned(), read_input(&input)?.into());
     }
-    let request = IngestRequest::parse(&arguments)?;
+    let request = MemoryIngestArgs::parse(&arguments)?;
     let db = database_to_make(db, None, context)?;
     let memory = open(&db, context)?;
     let answer = memory.ingest(&request)?;

@@ -23,7 +23,7 @@ use super::terminal_safe_output::{TerminalOrElsewhere, TextStream};
 use crate::ingest::parse::Syntax;
 use crate::mcp::QUIET_TARGET;
 use crate::model::clock::Clock;
-use crate::server::jsonl_files::confined_folder::ConfinedFolderPath;
+use crate::server::jsonl_files::symlink_free_subfolder::ConfinedFolderPath;
 use crate::server::recent_log_records::{self, RecentLogRecords};
 use crate::settings::config::{LogFormat, LogLevel, LogSettings};
 use crate::text::terminal_safe_json::json_text;

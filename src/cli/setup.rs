@@ -17,7 +17,7 @@ mod manifest;
 mod plan;
 mod report;
 mod server_connection;
-mod server_entry_and_grants;
+mod settings_edit_types;
 mod supported_clients;
 #[cfg(test)]
 mod tests;

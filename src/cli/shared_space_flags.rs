@@ -29,7 +29,7 @@ pub(super) use without_shared::{OpenSpace, follow_to_read, observed_space};
 pub(super) type FollowerTask = Box<dyn FnOnce(&Memory, &StopSignal) + Send>;
 
 /// The task of the thread that only looks at the log of a space.
-pub(super) type SpaceStatusPollerTask = Box<dyn FnOnce(&StopSignal) + Send>;
+pub(super) type SpaceStatusPollerFn = Box<dyn FnOnce(&StopSignal) + Send>;
 
 /// Says what is left to do where a command changed a replica past its log.
 pub(super) fn tell_unpublished(db: &Path, context: &mut CommandStreamsAndClock<'_>) {

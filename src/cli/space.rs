@@ -10,7 +10,7 @@ use super::shared_space_flags::{
     OpenSpace, RootNames, join_new_file, keeper_of, remove_database, replica_at,
 };
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock};
-use crate::server::postgres::{PostgresSequencer, ReplicaStatus, ReplicaSyncStatus, facts_of};
+use crate::server::postgres::{PostgresSpaceLog, ReplicaStatus, ReplicaSyncStatus, facts_of};
 use crate::store::replication::{Replica, Sequencer, leave_space};
 use crate::store::unsafe_wal_open_refusal::with_suffix;
 use crate::store::{IfMissing, SharedError, Writer, connection};
@@ -88,7 +88,7 @@ fn join(
 fn make_replica(
     url: &str,
     db: &Path,
-    keeper: &PostgresSequencer,
+    keeper: &PostgresSpaceLog,
     context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<(), CommandError> {
     join_new_file(db, keeper)?;
@@ -145,7 +145,7 @@ fn set_aside(db: &Path) -> Result<PathBuf, CommandError> {
 fn replica(
     args: &SpaceArgs,
     context: &mut CommandStreamsAndClock<'_>,
-) -> Result<(Replica, PostgresSequencer), CommandError> {
+) -> Result<(Replica, PostgresSpaceLog), CommandError> {
     let db = known_database(args.db.clone(), context)?;
     let replica = replica_at(&db)?.ok_or(SharedError::NoReplica)?;
     let keeper = keeper_of(&replica.url)?;

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use crate::model::tool_advice::{CallableTools, CalledTool};
+use crate::model::next_step_advice::{CallableTools, ToolWithCallName};
 
 /// The command of each tool that an advice names.
-const COMMANDS: [CalledTool; 13] = [
+const COMMANDS: [ToolWithCallName; 13] = [
     ("MemoryApply", Some("`remindb apply`")),
     ("MemoryCompile", Some("`remindb compile`")),
     ("MemoryDelta", Some("`remindb delta`")),

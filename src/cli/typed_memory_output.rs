@@ -74,13 +74,13 @@ pub(super) fn tell_replaced(
 }
 
 /// A memory to import into.
-pub(super) struct ImportTarget {
+pub(super) struct OpenedImportMemory {
     memory: Memory,
     /// Of a dry run that has no database to open; it is removed in the end.
     _folder: Option<PrivateTemporaryFolder>,
 }
 
-impl ImportTarget {
+impl OpenedImportMemory {
     pub(super) fn memory(&self) -> &Memory {
         &self.memory
     }
@@ -92,18 +92,18 @@ pub(super) fn open_to_import(
     db: &Path,
     mode: WriteOrDryRun,
     context: &mut CommandStreamsAndClock<'_>,
-) -> Result<ImportTarget, CommandError> {
+) -> Result<OpenedImportMemory, CommandError> {
     let is_elsewhere = mode == WriteOrDryRun::DryRun && !(db.exists() && is_writable(db));
     if !is_elsewhere {
         let memory = open_to_write(db, IfMissing::Create, context)?;
-        return Ok(ImportTarget { memory, _folder: None });
+        return Ok(OpenedImportMemory { memory, _folder: None });
     }
     let folder = PrivateTemporaryFolder::new("dry-run", context.clock.now())?;
     if db.exists() {
         transfer::copy_still(db, &folder.db())?;
     }
     let memory = open_to_write(&folder.db(), IfMissing::Create, context)?;
-    Ok(ImportTarget { memory, _folder: Some(folder) })
+    Ok(OpenedImportMemory { memory, _folder: Some(folder) })
 }
 
 /// Returns whether a database can be written to, which needs files beside it.

@@ -2,7 +2,7 @@
 //! was. The same holds for the index of an exported folder.
 
 use crate::ingest::markdown_export_format::{
-    ExportedNodeAttributes, FILE_HEADER, ParsedExport, RootFolderIndex, parse_export, push_node,
+    ExportedNodeAttributes, FILE_HEADER, FoldersByRoot, ParsedExport, parse_export, push_node,
 };
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::Node;
@@ -10,8 +10,8 @@ use crate::model::tree::Node;
 /// Panics when `data` as an exported file or an index violates an invariant.
 pub fn export(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    if let Some(index) = RootFolderIndex::parse(&text) {
-        assert_eq!(RootFolderIndex::parse(&index.text()), Some(index), "an index changes");
+    if let Some(index) = FoldersByRoot::parse(&text) {
+        assert_eq!(FoldersByRoot::parse(&index.text()), Some(index), "an index changes");
     }
     let ParsedExport { parsed, mut marks } = parse_export(&text);
     assert_eq!(parsed.tree.nodes.len(), marks.len());

@@ -1,7 +1,7 @@
 //! Changes of a file in place, of any file and any words: the new bytes are read as they should be,
 //! and what is beside the change stays as it was, to the byte.
 
-use crate::memory::compile::write_back::{EditKind, splice_text};
+use crate::memory::compile::agent_edit_write_back::{EditKind, splice_text};
 
 /// Panics when a change violates an invariant. `data` is a byte for the kind of the change, one for
 /// the node, then the file and the words, with a zero byte between them.

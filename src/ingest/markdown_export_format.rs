@@ -14,9 +14,9 @@
 //! then parsed as Markdown, the first node of the marker's type keeps the marker's id, and the
 //! others are new.
 //!
-//! This module does no IO, except that [`export_manifest`] looks for the index of a root.
+//! This module does no IO, except that [`export_root_folders`] looks for the index of a root.
 
-pub(crate) mod export_manifest;
+pub(crate) mod export_root_folders;
 mod marker;
 mod reader;
 #[cfg(test)]
@@ -28,7 +28,7 @@ use crate::model::fields::CanonicalFields;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::links::reference::Reference;
 
-pub(crate) use export_manifest::{ExportedSourceRoot, RootFolderIndex};
+pub(crate) use export_root_folders::{FoldersByRoot, RootWithinExport};
 pub(crate) use marker::FILE_HEADER;
 pub(crate) use reader::{is_exported, parse_export};
 pub(crate) use writer::push_node;

@@ -29,7 +29,7 @@ pub(crate) use open_regular_file::{
 };
 pub(crate) use own_open_database_files::{FileIdentity, OwnOpenDatabaseFiles};
 pub(crate) use passed_over::{DetailLevel, document_kind};
-pub use passed_over::{PassedOver, PassedOverPath};
+pub use passed_over::{PassedOverPath, PassedOverSummary};
 
 use crate::ingest::parse::Syntax;
 use crate::model::file_stat::FileStat;
@@ -90,13 +90,13 @@ pub(crate) struct ScanResult {
     pub(crate) unseen: Vec<String>,
     pub(crate) skipped: Vec<SkippedPath>,
     /// Files and folders that are not read by their names, or excluded.
-    pub(crate) passed_over: PassedOver,
+    pub(crate) passed_over: PassedOverSummary,
 }
 
 /// Walks `start`, a folder or file at or below the root of `rules`.
 pub(crate) fn walk_folder(rules: &IgnoreRules, start: &Path, listing: DetailLevel) -> ScanResult {
     let mut walk = ScanResult::default();
-    let passed_over = Arc::new(Mutex::new(PassedOver::new(listing)));
+    let passed_over = Arc::new(Mutex::new(PassedOverSummary::new(listing)));
     let inside = ScanFilter { rules: rules.clone(), passed_over: passed_over.clone() };
     let entries = WalkBuilder::new(start)
         .standard_filters(false)
@@ -129,7 +129,7 @@ pub(crate) fn walk_folder(rules: &IgnoreRules, start: &Path, listing: DetailLeve
 /// Decides which entries of a walk are seen, and notes the others.
 struct ScanFilter {
     rules: IgnoreRules,
-    passed_over: Arc<Mutex<PassedOver>>,
+    passed_over: Arc<Mutex<PassedOverSummary>>,
 }
 
 impl ScanFilter {
@@ -155,12 +155,17 @@ fn below<'a>(root: &Path, path: &'a Path) -> Cow<'a, str> {
     path.strip_prefix(root).unwrap_or(path).to_string_lossy()
 }
 
-fn lock(passed_over: &Mutex<PassedOver>) -> std::sync::MutexGuard<'_, PassedOver> {
+fn lock(passed_over: &Mutex<PassedOverSummary>) -> std::sync::MutexGuard<'_, PassedOverSummary> {
     passed_over.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ScanResult {
-    fn note(&mut self, rules: &IgnoreRules, entry: &DirEntry, passed_over: &Mutex<PassedOver>) {
+    fn note(
+        &mut self,
+        rules: &IgnoreRules,
+        entry: &DirEntry,
+        passed_over: &Mutex<PassedOverSummary>,
+    ) {
         let (full, is_link) = (entry.path(), entry.path_is_symlink());
         let is_read = |it: &Syntax| rules.code == CodeFiles::Read || !matches!(it, Syntax::Code(_));
         let Some(syntax) = Syntax::of(&full.to_string_lossy()).filter(is_read) else {

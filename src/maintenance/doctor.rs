@@ -4,8 +4,8 @@
 //! only be compared with the text by a command in the form of an `INSERT`, which is why a copy of
 //! it in a temporary table gets that command.
 
-mod altered_file_and_root_ids;
-mod altered_nodes;
+mod altered_file_and_root_id_repair;
+mod altered_node_columns;
 mod broken_fields_repair;
 mod compile_roots;
 mod dangling_diffs;
@@ -370,15 +370,15 @@ fn heat_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Store
 }
 
 /// The fingerprints of the present state: that of the rows, the kept one and HEAD's.
-struct FingerprintsOfPresent {
+struct PresentStateFingerprints {
     computed: ContentHash,
     kept: ContentHash,
     /// `None` where HEAD leads to no snapshot.
     head: Option<String>,
 }
 
-impl FingerprintsOfPresent {
-    fn read(conn: &Connection) -> Result<FingerprintsOfPresent, StoreError> {
+impl PresentStateFingerprints {
+    fn read(conn: &Connection) -> Result<PresentStateFingerprints, StoreError> {
         const KEPT: &str = "
             SELECT memory.fingerprint, snapshot.cursor_hash
               FROM memory
@@ -387,7 +387,7 @@ impl FingerprintsOfPresent {
         let (kept, head): (i64, Option<String>) = conn
             .query_row(KEPT, [], |row| Ok((row.get(0)?, row.get(1)?)))
             .doing("read the fingerprint")?;
-        Ok(FingerprintsOfPresent {
+        Ok(PresentStateFingerprints {
             computed: ContentHash(compute_state_fingerprint(conn)?),
             kept: ContentHash(kept.cast_unsigned()),
             head,
@@ -406,9 +406,9 @@ impl FingerprintsOfPresent {
 
 /// Computes the fingerprint of the whole state, and compares it with the stored one and HEAD's.
 fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
-    let found = FingerprintsOfPresent::read(conn)?;
-    let (is_fine, altered) = (found.agree(), altered_nodes::find(conn, &found)?);
-    let (FingerprintsOfPresent { computed, kept, .. }, head) = (&found, found.of_head());
+    let found = PresentStateFingerprints::read(conn)?;
+    let (is_fine, altered) = (found.agree(), altered_node_columns::find(conn, &found)?);
+    let (PresentStateFingerprints { computed, kept, .. }, head) = (&found, found.of_head());
     let mut bad = format!("the state is {computed}, kept was {kept}, HEAD says {head}");
     let mut names: Vec<String> = altered.proven.into_iter().map(|it| it.name).collect();
     names.extend(altered.contradicted);

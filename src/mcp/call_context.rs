@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crossbeam_channel::{Receiver, TryRecvError};
 use serde_json::{Value, json};
 
-use super::in_flight::UninhabitedCancelMessage;
+use super::in_flight::CancelByDroppedSender;
 use super::server_requests::{InputResponses, ServerRequestMode};
 use super::{
     ClientCapabilities, ClientCapability, ElicitResult, Outbox, ServerRequest, ServerRequestError,
@@ -27,7 +27,7 @@ pub(super) struct RequestOptions {
 /// The handler's view of the request that it runs.
 #[derive(Debug)]
 pub(crate) struct CallContext {
-    cancelled: Receiver<UninhabitedCancelMessage>,
+    cancelled: Receiver<CancelByDroppedSender>,
     level: Option<Severity>,
     progress_token: Option<Value>,
     /// One more than the last progress sent; it only grows.
@@ -39,7 +39,7 @@ pub(crate) struct CallContext {
 
 impl CallContext {
     pub(super) fn new(
-        cancelled: Receiver<UninhabitedCancelMessage>,
+        cancelled: Receiver<CancelByDroppedSender>,
         outbox: Outbox,
         request_context: RequestOptions,
     ) -> CallContext {
@@ -60,7 +60,7 @@ impl CallContext {
     }
 
     /// Returns a channel that disconnects on cancellation, for work that waits on channels.
-    pub(crate) fn cancelled(&self) -> &Receiver<UninhabitedCancelMessage> {
+    pub(crate) fn cancelled(&self) -> &Receiver<CancelByDroppedSender> {
         &self.cancelled
     }
 

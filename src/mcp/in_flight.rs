@@ -9,18 +9,18 @@ use crate::mcp::rpc::RequestId;
 
 /// The message of a channel that cancels by disconnecting: there is none.
 #[derive(Debug)]
-pub(crate) enum UninhabitedCancelMessage {}
+pub(crate) enum CancelByDroppedSender {}
 
 /// The unanswered calls of a connection, by id. A cancelled one has no sender.
 #[derive(Clone, Debug, Default)]
-pub(super) struct InFlight(Arc<Mutex<HashMap<String, Option<Sender<UninhabitedCancelMessage>>>>>);
+pub(super) struct InFlight(Arc<Mutex<HashMap<String, Option<Sender<CancelByDroppedSender>>>>>);
 
 impl InFlight {
     /// Adds a call; `None` when its id is in use.
     pub(super) fn admit(
         &self,
         id: &RequestId,
-    ) -> Option<(InFlightGuard, Receiver<UninhabitedCancelMessage>)> {
+    ) -> Option<(InFlightGuard, Receiver<CancelByDroppedSender>)> {
         let key = id.key();
         let mut calls = self.lock();
         if calls.contains_key(&key) {
@@ -43,7 +43,7 @@ impl InFlight {
         self.lock().values_mut().for_each(|cancel| *cancel = None);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Option<Sender<UninhabitedCancelMessage>>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Option<Sender<CancelByDroppedSender>>>> {
         // Nothing panics while it holds the lock, and the table is valid between any two lines.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

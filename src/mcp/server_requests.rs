@@ -12,7 +12,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use serde_json::{Map, Value, json};
 
-use super::in_flight::UninhabitedCancelMessage;
+use super::in_flight::CancelByDroppedSender;
 use super::{HandlerError, Outbox, form_validation};
 use crate::mcp::rpc::{RequestId, RpcError, notification_line, request_line};
 use crate::text;
@@ -180,7 +180,7 @@ impl ServerRequestMode {
         &self,
         questions: &[(&'static str, ServerRequest)],
         outbox: &Outbox,
-        cancelled: &Receiver<UninhabitedCancelMessage>,
+        cancelled: &Receiver<CancelByDroppedSender>,
     ) -> Result<Vec<Value>, ServerRequestError> {
         match self {
             ServerRequestMode::ServerRequest(table) => questions
@@ -277,7 +277,7 @@ impl PendingRequests {
         &self,
         question: &ServerRequest,
         outbox: &Outbox,
-        cancelled: &Receiver<UninhabitedCancelMessage>,
+        cancelled: &Receiver<CancelByDroppedSender>,
     ) -> Result<Value, ServerRequestError> {
         let (id, answer) = self.open().ok_or(ServerRequestError::TimedOut)?;
         let (method, params) = question.request();

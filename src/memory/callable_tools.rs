@@ -1,7 +1,7 @@
 //! The tools that those who read the answers of a memory can call.
 
 use super::Memory;
-use crate::model::tool_advice::CallableTools;
+use crate::model::next_step_advice::CallableTools;
 
 impl Memory {
     /// Returns this memory with advice for those who can call these tools.

@@ -5,17 +5,17 @@
 //! neither read nor locked.
 
 mod agent_edit_alignment;
+pub(crate) mod agent_edit_write_back;
 mod apply_slice;
-mod changed_file_planner;
+mod compile_planner;
 mod export_marks;
 mod file_being_compiled;
-mod moved_text_file_groups;
+mod file_groups_by_moved_text;
 mod plan;
 mod read_and_parse;
 mod redaction;
 mod transaction_split;
 mod unsettled_file_deferral;
-pub(crate) mod write_back;
 mod write_in_slices;
 
 pub(crate) use redaction::parse_text_redacted;
@@ -28,7 +28,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::ingest::parse::Syntax;
-use crate::ingest::scan::{self, DetailLevel, PassedOver};
+use crate::ingest::scan::{self, DetailLevel, PassedOverSummary};
 use crate::model::clock::{Stopwatch, UnixMillis};
 pub use crate::query::CompileError;
 use crate::query::render::to_label;
@@ -95,7 +95,7 @@ pub struct Report {
     /// Deleted files, by path.
     pub purged: Vec<DeletedFile>,
     /// Files in formats that are not read, and what is excluded.
-    pub passed_over: PassedOver,
+    pub passed_over: PassedOverSummary,
 }
 
 /// A file that was deleted rather than renamed.
@@ -210,7 +210,7 @@ pub(crate) fn compile(
 ) -> Result<Report, CompileError> {
     place_root(writer, request)?;
     let mut report = compile_others(writer, request, now)?;
-    let plan = changed_file_planner::make_plan(writer, request, None)?;
+    let plan = compile_planner::make_plan(writer, request, None)?;
     report.add(carry_out(writer, request, plan, now)?);
     Ok(report)
 }
@@ -222,13 +222,13 @@ fn compile_others(
     now: UnixMillis,
 ) -> Result<Report, CompileError> {
     let mut report = Report::default();
-    for folder in changed_file_planner::other_roots(request.path) {
+    for folder in compile_planner::other_roots(request.path) {
         let request = CompileRequest {
             path: &request.path.join(&folder),
             stopwatch: request.stopwatch.clone(),
             ..*request
         };
-        let plan = changed_file_planner::make_plan(writer, &request, None)?;
+        let plan = compile_planner::make_plan(writer, &request, None)?;
         let mut part = carry_out(writer, &request, plan, now)?;
         for path in part.paths_mut() {
             *path = format!("{folder}/{path}");
@@ -247,7 +247,7 @@ pub(crate) fn rescan(
 ) -> Result<Report, CompileError> {
     place_root(writer, request)?;
     let mut report = compile_others(writer, request, now)?;
-    let mut plan = changed_file_planner::make_plan(writer, request, Some(watch))?;
+    let mut plan = compile_planner::make_plan(writer, request, Some(watch))?;
     watch.defer(&mut plan, &request.stopwatch, now);
     report.add(carry_out(writer, request, plan, now)?);
     watch.start();
@@ -258,7 +258,7 @@ pub(crate) fn rescan(
 fn place_root(writer: &Writer, request: &CompileRequest<'_>) -> Result<(), CompileError> {
     #[cfg(feature = "shared")]
     if writer.sharing().is_some()
-        && let Ok(root) = changed_file_planner::root_at_first(request.path)
+        && let Ok(root) = compile_planner::root_at_first(request.path)
     {
         writer.place_root(&root)?;
     }
@@ -328,12 +328,12 @@ pub(crate) fn check_new_root(path: &Path) -> Result<PathBuf, CompileError> {
     if !metadata.is_dir() && Syntax::of(&path.to_string_lossy()).is_none() {
         return Err(CompileError::Unsupported { path: path.to_owned() });
     }
-    changed_file_planner::root_at_first(path)
+    compile_planner::root_at_first(path)
 }
 
 /// Returns an error for a file that its root's settings leave out.
 pub(crate) fn check_new_file(path: &Path, workspace: &RootSettings) -> Result<(), CompileError> {
-    changed_file_planner::check_code(path, workspace)
+    compile_planner::check_code(path, workspace)
 }
 
 #[cfg(test)]

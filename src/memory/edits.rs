@@ -24,13 +24,13 @@ use super::typed::MemoryError;
 use super::{Answer, Error, Memory};
 use crate::ingest::parse::Syntax;
 use crate::memory::compile;
-use crate::memory::compile::write_back::NodeEditInFile;
+use crate::memory::compile::agent_edit_write_back::NodeEditInFile;
 use crate::model::identity::NodeId;
 use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
 use crate::model::typed_node_field_schemas::{TypedNodeSchema, check_marked_text};
 use crate::query::{self, NearDuplicateQuery};
 use crate::store::{
-    Batch, CommitReport, LANG, NodeData, NodeRecord, NodeRowId, OptionalColumnValue,
+    Batch, CommitReport, LANG, NodeRecord, NodeRowId, OptionalColumnValue, UnplacedNodeData,
 };
 use crate::text::tokens;
 use crate::text::{self, LABEL_CHARS_MAX};
@@ -149,7 +149,7 @@ impl Memory {
             if old.content != *content && in_file.change(batch, &old, edit)?.is_none() {
                 let token_count = after;
                 let (format, label) = (ContentFormat::Plain, &label);
-                let new = NodeData { label, content, format, token_count, ..old.data() };
+                let new = UnplacedNodeData { label, content, format, token_count, ..old.data() };
                 batch.set_agent_text(&old, &new)?;
             }
             batch.set_temperature(old.key, temperature)?;
@@ -389,7 +389,7 @@ fn replace(
     let first = &payload.tree.nodes[0];
     let is_one = payload.tree.nodes.len() == 1;
     let new = match is_one && first.node_type == old.node_type {
-        true => NodeData {
+        true => UnplacedNodeData {
             label: &first.label,
             content: &first.content,
             format: first.format,
@@ -403,7 +403,7 @@ fn replace(
             let why = "a heading is one line; write below it with mode `append`";
             return Err(Error::BadArgument(why.to_owned()));
         }
-        false => NodeData {
+        false => UnplacedNodeData {
             label: &first.label,
             content: &payload.text,
             format: ContentFormat::Plain,
@@ -445,7 +445,7 @@ fn append(
     let mut keys: Vec<NodeRowId> = Vec::with_capacity(tree.nodes.len());
     for (node, depth) in tree.nodes.iter().zip(tree.depths()) {
         let place = batch.last_place(file, node.parent.map(|at| keys[at]).or(parent))?;
-        let data = NodeData::of(node);
+        let data = UnplacedNodeData::of(node);
         let (key, id) = batch.insert_agent_node(&data, place)?;
         keys.push(key);
         written.push(WrittenNode::of(id, &data, depth));

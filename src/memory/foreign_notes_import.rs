@@ -18,8 +18,8 @@ use crate::model::identity::ContentHash;
 use crate::model::imported_note_keys::{IMPORTED_ROOT, note_key, note_mark};
 use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
 use crate::store::{
-    Batch, KEY_PATH, LEVEL, NodeData, NodeRecord, NodeRowId, OptionalColumnValue,
-    OptionalColumnValues, StoreError,
+    Batch, KEY_PATH, LEVEL, NodeRecord, NodeRowId, OptionalColumnValue, OptionalColumnValues,
+    StoreError, UnplacedNodeData,
 };
 use crate::text::{self, LABEL_CHARS_MAX, tokens};
 
@@ -130,14 +130,17 @@ impl PreparedNote {
     }
 
     /// Returns the data of the note's first node, and the trees below it.
-    fn root(&self) -> (NodeData<'_>, &[DocumentTree]) {
+    fn root(&self) -> (UnplacedNodeData<'_>, &[DocumentTree]) {
         let mark = Some(OptionalColumnValue::Text(self.mark.clone()));
         let Some(title) = self.title.as_deref() else {
-            let first = NodeData::of(&self.trees[0].nodes[0]);
-            return (NodeData { attributes: first.attributes.with(KEY_PATH, mark), ..first }, &[]);
+            let first = UnplacedNodeData::of(&self.trees[0].nodes[0]);
+            return (
+                UnplacedNodeData { attributes: first.attributes.with(KEY_PATH, mark), ..first },
+                &[],
+            );
         };
         let level = Some(OptionalColumnValue::Integer(NOTE_LEVEL));
-        let data = NodeData {
+        let data = UnplacedNodeData {
             node_type: NodeType::Heading,
             format: ContentFormat::Plain,
             label: title,
@@ -151,7 +154,8 @@ impl PreparedNote {
     fn insert(&self, batch: &mut Batch<'_>, bucket: &[&str]) -> Result<(), StoreError> {
         let (data, trees) = self.root();
         let label = text::truncate_chars(data.label, LABEL_CHARS_MAX);
-        let (key, _) = batch.insert_typed_node(&NodeData { label: &label, ..data }, bucket)?;
+        let (key, _) =
+            batch.insert_typed_node(&UnplacedNodeData { label: &label, ..data }, bucket)?;
         trees.iter().try_for_each(|it| append(batch, key, it))
     }
 
@@ -160,7 +164,7 @@ impl PreparedNote {
         let label = text::truncate_chars(data.label, LABEL_CHARS_MAX);
         // A type stays; a text that became a heading is one with children.
         let node_type = old.node_type;
-        batch.set_agent_text(old, &NodeData { label: &label, node_type, ..data })?;
+        batch.set_agent_text(old, &UnplacedNodeData { label: &label, node_type, ..data })?;
         let there = batch.children_of(old.key)?;
         let (mut n_kept, mut n_trees) = (0, 0);
         for tree in trees {
@@ -182,7 +186,7 @@ fn append(batch: &mut Batch<'_>, parent: NodeRowId, tree: &DocumentTree) -> Resu
     for node in &tree.nodes {
         let parent = node.parent.map_or(parent, |at| keys[at]);
         let place = batch.last_place(None, Some(parent))?;
-        keys.push(batch.insert_agent_node(&NodeData::of(node), place)?.0);
+        keys.push(batch.insert_agent_node(&UnplacedNodeData::of(node), place)?.0);
     }
     Ok(())
 }

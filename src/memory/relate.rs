@@ -5,7 +5,7 @@
 
 use super::{Error, Memory};
 use crate::ingest::parse::link;
-use crate::model::links::reference::{Reference, ReferenceForm};
+use crate::model::links::reference::{Reference, ReferenceSyntax};
 use crate::query;
 use crate::store::{Batch, ManualEdgeResolution, NodeRowId, StoreError, UnrelateOutcome};
 
@@ -98,14 +98,14 @@ impl Memory {
                 heading: None,
                 alias: None,
                 weight: request.weight,
-                form: ReferenceForm::Manual,
+                form: ReferenceSyntax::Manual,
             },
             (None, None) => {
                 let why = "give `target_id` or `target_label`: what the node is related to";
                 return Err(Error::BadArgument(why.to_owned()));
             }
         };
-        reference.form = ReferenceForm::Manual;
+        reference.form = ReferenceSyntax::Manual;
         reference.weight = request.weight;
         reference.source = clean(request.target_source).or(reference.source);
         if id.is_some() {

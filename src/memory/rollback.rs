@@ -15,8 +15,8 @@ use crate::model::tree::{ContentFormat, NodeType};
 use crate::query::{self, Error};
 use crate::store::file_identity_check::named_kept_logs;
 use crate::store::{
-    Batch, NodeData, NodePlace, NodeRecord, NodeRowId, NodeVersionWithoutText, RootId, StoreError,
-    Writer,
+    Batch, NodePlace, NodeRecord, NodeRowId, NodeVersionWithoutText, RootId, StoreError,
+    UnplacedNodeData, Writer,
 };
 use crate::text::tokens;
 
@@ -286,11 +286,14 @@ fn text_of(batch: &Batch<'_>, change: &NodeToRestore) -> Result<String, Error> {
     })
 }
 
-fn data_of<'a>(change: &'a NodeToRestore, content: &'a str) -> Result<NodeData<'a>, StoreError> {
+fn data_of<'a>(
+    change: &'a NodeToRestore,
+    content: &'a str,
+) -> Result<UnplacedNodeData<'a>, StoreError> {
     let NodeToRestore { name, old, .. } = change;
     let parsed = (NodeType::parse(&old.node_type), ContentFormat::parse(&old.format));
     let (Some(node_type), Some(format)) = parsed else { return Err(strange(name)) };
-    Ok(NodeData {
+    Ok(UnplacedNodeData {
         node_type,
         format,
         label: &old.label,

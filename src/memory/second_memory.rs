@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::query::{
-    self, Answer, BatchQuery, Error, FetchQuery, HistoryQuery, Query, QueryOptions, RelatedQuery,
+    self, Answer, BatchFetchQuery, Error, FetchQuery, HistoryQuery, Query, QueryOptions,
+    RelatedQuery,
 };
 use crate::query::{SECOND_MARK, TreeQuery};
 use crate::store::read_marked;
@@ -43,10 +44,10 @@ impl SecondMemory {
     ) -> Result<Answer, Error> {
         match query {
             Query::Search(_) => self.search(query, options, own),
-            Query::Batch(BatchQuery { ids, has_dates }) => {
+            Query::Batch(BatchFetchQuery { ids, has_dates }) => {
                 let (theirs, ours): (Vec<&str>, Vec<&str>) =
                     ids.iter().partition(|it| it.starts_with(SECOND_MARK));
-                let of = |ids| Query::Batch(BatchQuery { ids, has_dates: *has_dates });
+                let of = |ids| Query::Batch(BatchFetchQuery { ids, has_dates: *has_dates });
                 match (ours.is_empty(), theirs.is_empty()) {
                     (_, true) => own(query, options),
                     (true, false) => self.ask(query, options),

@@ -20,7 +20,7 @@ use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::model::typed_node_field_schemas::knowledge::LOG_ROOT;
 use crate::settings::root_settings::{LiveRootSettings, OperatorOptions, RootSettings};
-use crate::store::{Batch, NodeData, NodeRecord, OptionalColumnValues, StoreError, Writer};
+use crate::store::{Batch, NodeRecord, OptionalColumnValues, StoreError, UnplacedNodeData, Writer};
 use crate::text::tokens;
 use crate::text::{self, LABEL_CHARS_MAX};
 
@@ -138,7 +138,7 @@ fn update(
     let head = old.content.lines().next().unwrap_or_default();
     let content = format!("{head}\n{}", rest_of(content));
     let said = data(label, &content);
-    batch.set_agent_text(old, &NodeData { attributes: old.attributes.clone(), ..said })?;
+    batch.set_agent_text(old, &UnplacedNodeData { attributes: old.attributes.clone(), ..said })?;
     Ok(old.id)
 }
 
@@ -147,8 +147,8 @@ fn rest_of(content: &str) -> &str {
     content.split_once('\n').map_or("", |(_, rest)| rest)
 }
 
-fn data<'a>(label: &'a str, content: &'a str) -> NodeData<'a> {
-    NodeData {
+fn data<'a>(label: &'a str, content: &'a str) -> UnplacedNodeData<'a> {
+    UnplacedNodeData {
         node_type: NodeType::Text,
         format: ContentFormat::Plain,
         label,

@@ -51,8 +51,8 @@ use crate::model::typed_node_field_schemas::{MEMORIES_ROOT, TypedNodeSchema};
 use crate::query::AccessKind;
 use crate::store::reader::unreadable;
 use crate::store::{
-    Batch, FIELDS, NodeData, NodeRecord, NodeRowId, OptionalColumnValue, OptionalColumnValues,
-    StoreError,
+    Batch, FIELDS, NodeRecord, NodeRowId, OptionalColumnValue, OptionalColumnValues, StoreError,
+    UnplacedNodeData,
 };
 use crate::text;
 use crate::text::tokens;
@@ -330,7 +330,7 @@ fn insert(
     let fields = canonical(new.fields.clone())?;
     let label = text::label_of_text(new.content);
     let memory = TypedMemory::new(new.memory_type, new.content, &fields, Default::default());
-    let data = NodeData {
+    let data = UnplacedNodeData {
         node_type: new.memory_type,
         format: ContentFormat::Plain,
         label: &label,
@@ -389,7 +389,7 @@ pub(in crate::memory) fn rewrite(
     let token_count = if is_same_text { node.token_count } else { tokens::count(content) };
     let attributes =
         node.attributes.with(FIELDS, Some(OptionalColumnValue::Text(fields.to_string())));
-    let data = NodeData { label: &label, content, token_count, attributes, ..node.data() };
+    let data = UnplacedNodeData { label: &label, content, token_count, attributes, ..node.data() };
     batch.set_agent_text(node, &data)?;
     let access = batch.access_counts_of(node.key)?;
     Ok((TypedMemory::new(node.node_type, content, &fields, access), updated))

@@ -27,7 +27,7 @@ pub(crate) struct ConsolidationRules {
 
 /// The schedule of consolidations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ConsolidationSchedule {
+pub(crate) struct ConsolidationDueState {
     /// The newest snapshot seen, and when it was first seen.
     seen: Option<(i64, UnixMillis)>,
     n_failures: u32,
@@ -35,7 +35,7 @@ pub(crate) struct ConsolidationSchedule {
     failed: Option<(UnixMillis, i64)>,
 }
 
-impl ConsolidationSchedule {
+impl ConsolidationDueState {
     /// Returns whether to consolidate now. The clock may step back, which never makes it wait
     /// longer than the rules say.
     pub(crate) fn is_due(
@@ -57,7 +57,7 @@ impl ConsolidationSchedule {
     /// Records a success that made a snapshot, which is no change to wait for.
     pub(crate) fn succeeded(&mut self, newest: i64) {
         let since = self.seen.map_or(UnixMillis(0), |it| it.1);
-        *self = ConsolidationSchedule { seen: Some((newest, since)), n_failures: 0, failed: None };
+        *self = ConsolidationDueState { seen: Some((newest, since)), n_failures: 0, failed: None };
     }
 
     /// Records a failure, and how long the provider asks to be left alone; returns the wait.
@@ -76,13 +76,13 @@ mod tests {
 
     const RULES: ConsolidationRules = ConsolidationRules { threshold: 5, idle_ms: 60_000 };
 
-    fn due(pace: &mut ConsolidationSchedule, newest: i64, n_pending: u64, at_s: i64) -> bool {
+    fn due(pace: &mut ConsolidationDueState, newest: i64, n_pending: u64, at_s: i64) -> bool {
         pace.is_due(EpisodeBacklog { newest, n_pending }, RULES, UnixMillis(at_s * 1_000))
     }
 
     #[test]
     fn enough_episodes_and_quiet_begin_it() {
-        let mut pace = ConsolidationSchedule::default();
+        let mut pace = ConsolidationDueState::default();
         assert!(!due(&mut pace, 1, 9, 0), "seen for the first time");
         assert!(!due(&mut pace, 1, 9, 59));
         assert!(due(&mut pace, 1, 9, 60));
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn its_own_snapshot_is_no_reason_to_wait() {
-        let mut pace = ConsolidationSchedule::default();
+        let mut pace = ConsolidationDueState::default();
         due(&mut pace, 1, 60, 0);
         assert!(due(&mut pace, 1, 60, 60));
         pace.succeeded(2);
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn failures_space_it_out_up_to_an_hour() {
-        let mut pace = ConsolidationSchedule::default();
+        let mut pace = ConsolidationDueState::default();
         due(&mut pace, 1, 9, 0);
         let waits: Vec<i64> =
             (0..9).map(|_| pace.failed(UnixMillis(100_000), None) / 60_000).collect();
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_steps_back_does_not_stop_it() {
-        let mut pace = ConsolidationSchedule::default();
+        let mut pace = ConsolidationDueState::default();
         due(&mut pace, 1, 9, 1_000_000);
         pace.failed(UnixMillis(1_000_000_000), None);
         assert!(!due(&mut pace, 1, 9, 0));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::embedding_batches::AdaptiveBatchSize;
 use super::http::HttpClient;
-use super::line_process_turns::LineProcessTurns;
+use super::line_process_scheduler::LineProcessTurns;
 use super::one_shot_command;
 use super::process_group::ProcessGroup;
 use super::request_formats::{self, HttpRequest};
@@ -15,7 +15,7 @@ use super::{
     CancellableSleep, ModelPrompt, ProviderConfig, ProviderError, ProviderJob, RedactedText,
     embedding_batches, response_parsing,
 };
-use crate::settings::config::{ProviderApiOrCommand, ProviderSpec};
+use crate::settings::config::{ProviderKind, ProviderSpec};
 
 /// A provider that a user named.
 pub(crate) struct ProviderClient {
@@ -47,11 +47,11 @@ impl ProviderClient {
         let url = settings.url.clone().unwrap_or_else(|| usual.to_owned());
         let unusable = ProviderError::Unusable;
         let way = match (kind, job) {
-            (ProviderApiOrCommand::Command, ProviderJob::Embeddings) => {
+            (ProviderKind::Command, ProviderJob::Embeddings) => {
                 let command = settings.command.clone();
                 Ok(ProviderTransport::Lines(LineProcessTurns::new(command, settings.timeout)))
             }
-            (ProviderApiOrCommand::Command, _) => Ok(ProviderTransport::Program),
+            (ProviderKind::Command, _) => Ok(ProviderTransport::Program),
             _ => key.map_err(unusable).and_then(|key| {
                 let certificates = certificates.map_err(unusable)?;
                 let limits = (settings.timeout, settings.is_plain_allowed);
@@ -60,7 +60,7 @@ impl ProviderClient {
             }),
         };
         let (name, model) = match kind {
-            ProviderApiOrCommand::Command => {
+            ProviderKind::Command => {
                 let program = settings.command.first().map_or("", String::as_str);
                 (format!("command `{program}`"), settings.command.join(" "))
             }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{ModelPrompt, ProviderKey, RedactedText};
-use crate::settings::config::{ProviderApiOrCommand, ProviderSpec};
+use crate::settings::config::{ProviderKind, ProviderSpec};
 
 /// The version of Anthropic's interface.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
@@ -27,12 +27,12 @@ pub(super) struct HttpRequest {
 }
 
 /// Returns the address of a service that needs none in the settings.
-pub(super) fn usual_url(kind: ProviderApiOrCommand) -> &'static str {
+pub(super) fn usual_url(kind: ProviderKind) -> &'static str {
     match kind {
-        ProviderApiOrCommand::Anthropic => "https://api.anthropic.com",
-        ProviderApiOrCommand::OpenAi => "https://api.openai.com/v1",
-        ProviderApiOrCommand::Ollama => "http://localhost:11434",
-        ProviderApiOrCommand::Azure | ProviderApiOrCommand::Command => "",
+        ProviderKind::Anthropic => "https://api.anthropic.com",
+        ProviderKind::OpenAi => "https://api.openai.com/v1",
+        ProviderKind::Ollama => "http://localhost:11434",
+        ProviderKind::Azure | ProviderKind::Command => "",
     }
 }
 
@@ -42,7 +42,7 @@ pub(super) fn completion(settings: &ProviderSpec, prompt: &ModelPrompt) -> HttpR
     let user = json!({"role": "user", "content": prompt.user.as_str()});
     let messages = json!([{"role": "system", "content": prompt.system}, user]);
     let (path, mut body) = match settings.kind {
-        ProviderApiOrCommand::Anthropic => {
+        ProviderKind::Anthropic => {
             let max_tokens = max_tokens.unwrap_or(ANSWER_TOKENS);
             let body = json!({
                 "model": model,
@@ -52,8 +52,8 @@ pub(super) fn completion(settings: &ProviderSpec, prompt: &ModelPrompt) -> HttpR
             });
             ("/v1/messages".to_owned(), body)
         }
-        ProviderApiOrCommand::Azure => (azure_path(settings, "chat/completions"), json!({})),
-        ProviderApiOrCommand::Ollama => {
+        ProviderKind::Azure => (azure_path(settings, "chat/completions"), json!({})),
+        ProviderKind::Ollama => {
             let mut options = json!({"num_ctx": OLLAMA_CONTEXT});
             if let Some(n) = max_tokens {
                 options["num_predict"] = (*n).into();
@@ -61,18 +61,16 @@ pub(super) fn completion(settings: &ProviderSpec, prompt: &ModelPrompt) -> HttpR
             let body = json!({"model": model, "stream": false, "options": options});
             ("/api/chat".to_owned(), body)
         }
-        ProviderApiOrCommand::OpenAi | ProviderApiOrCommand::Command => {
+        ProviderKind::OpenAi | ProviderKind::Command => {
             ("/chat/completions".to_owned(), json!({"model": model}))
         }
     };
-    if settings.kind != ProviderApiOrCommand::Anthropic {
+    if settings.kind != ProviderKind::Anthropic {
         body["messages"] = messages;
     }
-    if let (Some(n), ProviderApiOrCommand::OpenAi | ProviderApiOrCommand::Azure) =
-        (max_tokens, settings.kind)
-    {
+    if let (Some(n), ProviderKind::OpenAi | ProviderKind::Azure) = (max_tokens, settings.kind) {
         // Services that only speak like OpenAI know the older name.
-        let is_other = settings.kind == ProviderApiOrCommand::OpenAi && settings.url.is_some();
+        let is_other = settings.kind == ProviderKind::OpenAi && settings.url.is_some();
         body[if is_other { "max_tokens" } else { "max_completion_tokens" }] = (*n).into();
     }
     HttpRequest { path, body: Some(body), ..HttpRequest::get(settings.kind, "") }
@@ -83,11 +81,11 @@ pub(super) fn embeddings(settings: &ProviderSpec, texts: &[RedactedText]) -> Htt
     let input: Vec<&str> = texts.iter().map(RedactedText::as_str).collect();
     let mut body = json!({"model": settings.model, "input": input});
     let path = match settings.kind {
-        ProviderApiOrCommand::Ollama => "/api/embed".to_owned(),
-        ProviderApiOrCommand::Azure => azure_path(settings, "embeddings"),
+        ProviderKind::Ollama => "/api/embed".to_owned(),
+        ProviderKind::Azure => azure_path(settings, "embeddings"),
         _ => "/embeddings".to_owned(),
     };
-    if let (Some(n), false) = (settings.dimensions, settings.kind == ProviderApiOrCommand::Ollama) {
+    if let (Some(n), false) = (settings.dimensions, settings.kind == ProviderKind::Ollama) {
         body["dimensions"] = n.into();
     }
     HttpRequest { path, body: Some(body), ..HttpRequest::get(settings.kind, "") }
@@ -112,23 +110,23 @@ pub(super) fn reranking(
 /// Returns a question that costs nothing, to see whether the service is there and takes the key.
 pub(super) fn models(settings: &ProviderSpec) -> HttpRequest {
     let path = match settings.kind {
-        ProviderApiOrCommand::Anthropic => "/v1/models".to_owned(),
-        ProviderApiOrCommand::Azure => {
+        ProviderKind::Anthropic => "/v1/models".to_owned(),
+        ProviderKind::Azure => {
             format!("/openai/models?api-version={}", azure_version(settings))
         }
-        ProviderApiOrCommand::Ollama => "/api/tags".to_owned(),
-        ProviderApiOrCommand::OpenAi | ProviderApiOrCommand::Command => "/models".to_owned(),
+        ProviderKind::Ollama => "/api/tags".to_owned(),
+        ProviderKind::OpenAi | ProviderKind::Command => "/models".to_owned(),
     };
     HttpRequest::get(settings.kind, &path)
 }
 
 impl HttpRequest {
-    fn get(kind: ProviderApiOrCommand, path: &str) -> HttpRequest {
+    fn get(kind: ProviderKind, path: &str) -> HttpRequest {
         let (key_header, header) = match kind {
-            ProviderApiOrCommand::Anthropic => {
+            ProviderKind::Anthropic => {
                 (("x-api-key", ""), Some(("anthropic-version", ANTHROPIC_VERSION)))
             }
-            ProviderApiOrCommand::Azure => (("api-key", ""), None),
+            ProviderKind::Azure => (("api-key", ""), None),
             _ => (("authorization", "Bearer "), None),
         };
         HttpRequest { path: path.to_owned(), key_header, header, body: None }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::ProviderError;
-use crate::settings::config::ProviderApiOrCommand;
+use crate::settings::config::ProviderKind;
 use crate::text;
 
 /// Characters of a service's message that are repeated.
@@ -19,17 +19,14 @@ pub(super) fn parse_json(body: &[u8]) -> Result<Value, ProviderError> {
 }
 
 /// Reads the text that a model wrote.
-pub(super) fn completion(
-    kind: ProviderApiOrCommand,
-    answer: &Value,
-) -> Result<String, ProviderError> {
+pub(super) fn completion(kind: ProviderKind, answer: &Value) -> Result<String, ProviderError> {
     let (text, end) = match kind {
-        ProviderApiOrCommand::Anthropic => {
+        ProviderKind::Anthropic => {
             let blocks = answer["content"].as_array().into_iter().flatten();
             let texts: Vec<&str> = blocks.filter_map(|it| it["text"].as_str()).collect();
             ((!texts.is_empty()).then(|| texts.concat()), &answer["stop_reason"])
         }
-        ProviderApiOrCommand::Ollama => {
+        ProviderKind::Ollama => {
             let text = answer["message"]["content"].as_str();
             (text.map(str::to_owned), &answer["done_reason"])
         }
@@ -47,14 +44,12 @@ pub(super) fn completion(
 
 /// Reads `n` vectors in the order of their texts.
 pub(super) fn embeddings(
-    kind: ProviderApiOrCommand,
+    kind: ProviderKind,
     answer: &Value,
     n: usize,
 ) -> Result<Vec<Vec<f32>>, ProviderError> {
     let rows: Option<Vec<&Value>> = match kind {
-        ProviderApiOrCommand::Ollama => {
-            answer["embeddings"].as_array().map(|it| it.iter().collect())
-        }
+        ProviderKind::Ollama => answer["embeddings"].as_array().map(|it| it.iter().collect()),
         _ => answer["data"].as_array().map(|rows| {
             let mut rows: Vec<(u64, &Value)> = (0..)
                 .zip(rows)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{ProviderClient, ProviderConfig, ProviderJob};
-use crate::settings::config::{ProviderApiOrCommand, ProviderSpec};
+use crate::settings::config::{ProviderKind, ProviderSpec};
 
 /// Returns a program of a shell that completes.
 pub(crate) fn program(script: &str) -> Arc<ProviderClient> {
@@ -14,7 +14,7 @@ pub(crate) fn program(script: &str) -> Arc<ProviderClient> {
 /// Returns a program of a shell that does a job.
 pub(crate) fn program_for(job: ProviderJob, script: &str) -> Arc<ProviderClient> {
     let settings = ProviderSpec {
-        kind: ProviderApiOrCommand::Command,
+        kind: ProviderKind::Command,
         command: ["sh", "-c", script].map(str::to_owned).to_vec(),
         url: None,
         model: String::new(),

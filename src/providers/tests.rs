@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use super::*;
 use crate::ingest::redact::Redactor;
-use crate::settings::config::ProviderApiOrCommand;
+use crate::settings::config::ProviderKind;
 
 fn scrubbed(text: &str) -> RedactedText {
     RedactedText::of(&Redactor::builtin(), text)
 }
 
-fn settings(kind: ProviderApiOrCommand) -> ProviderSpec {
+fn settings(kind: ProviderKind) -> ProviderSpec {
     ProviderSpec {
         kind,
         command: Vec::new(),

@@ -22,7 +22,7 @@ const FRAME_TOKENS: u32 = 12;
 
 /// A request for the texts of several nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct BatchQuery<'a> {
+pub(crate) struct BatchFetchQuery<'a> {
     pub(crate) ids: Vec<&'a str>,
     /// Whether entries tell when their texts last changed.
     pub(crate) has_dates: bool,
@@ -32,7 +32,7 @@ pub(crate) struct BatchQuery<'a> {
 /// large block come its parts.
 pub(super) fn fetch_batch(
     reader: &Reader,
-    query: &BatchQuery<'_>,
+    query: &BatchFetchQuery<'_>,
     max: Option<u32>,
     options: &QueryOptions,
 ) -> Result<Answer, Error> {

@@ -5,7 +5,7 @@
 
 mod children;
 mod explained_hits;
-mod folders;
+mod folder_treemap;
 mod heat_distribution;
 mod links;
 mod markdown_to_json_elements;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 pub(crate) use children::children_document;
 pub(crate) use explained_hits::{HitsQuery, search_document};
-pub(crate) use folders::map_document;
+pub(crate) use folder_treemap::map_document;
 pub(crate) use heat_distribution::heat_document;
 pub(crate) use links::{DirectionFilter, links_document};
 pub(crate) use node::node_document;

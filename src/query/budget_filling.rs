@@ -26,7 +26,7 @@ const PART_TOKENS: u32 = 1_500;
 
 /// Whether a hit may be cut to what is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TruncationMode {
+pub(super) enum HitCutPermission {
     Never,
     Last,
 }
@@ -54,7 +54,7 @@ struct TakenHit<'a> {
 }
 
 /// The text of an answer, without the line about the rest.
-pub(super) struct FinishedAnswer {
+pub(super) struct AnswerWithoutOmissionLine {
     pub(super) text: String,
     /// The hits in it, in its order.
     pub(super) chosen: Vec<usize>,
@@ -77,11 +77,11 @@ impl<'a> AnswerBuilder<'a> {
         at: usize,
         entry: TextEntry<'a>,
         text: &'a TextWithBreadcrumb,
-        cutting: TruncationMode,
+        cutting: HitCutPermission,
     ) {
         if self.is_too_large(entry.head, cutting) || !self.take_whole(at, &entry) {
             let is_tail = self.left < self.max / TAIL && !self.taken.is_empty();
-            if cutting == TruncationMode::Last && self.cut.is_none() {
+            if cutting == HitCutPermission::Last && self.cut.is_none() {
                 match is_tail {
                     true => drop(self.skipped.get_or_insert((at, entry, text))),
                     false => self.take_part(at, entry, text),
@@ -95,7 +95,7 @@ impl<'a> AnswerBuilder<'a> {
         &self,
         at: usize,
         head: &NodeSummary,
-        cutting: TruncationMode,
+        cutting: HitCutPermission,
     ) -> bool {
         !self.is_too_large(head, cutting) && self.taken.iter().all(|it| it.at != at)
     }
@@ -117,7 +117,7 @@ impl<'a> AnswerBuilder<'a> {
     }
 
     /// Writes the answer.
-    pub(super) fn finish(self) -> FinishedAnswer {
+    pub(super) fn finish(self) -> AnswerWithoutOmissionLine {
         let mut ranks: HashMap<(u32, &str), usize> = HashMap::new();
         for it in self.taken.iter().filter(|it| !is_replaced(&it.entry)) {
             let rank = ranks.entry((it.part, &it.entry.place)).or_insert(it.at);
@@ -132,7 +132,7 @@ impl<'a> AnswerBuilder<'a> {
         };
         let mut order: Vec<&TakenHit<'_>> = self.taken.iter().collect();
         order.sort_by_key(|it| place(it));
-        FinishedAnswer {
+        AnswerWithoutOmissionLine {
             text: render_entries(order.iter().map(|it| &it.entry)),
             chosen: order.iter().map(|it| it.at).collect(),
             cut: self.cut,
@@ -149,8 +149,8 @@ impl<'a> AnswerBuilder<'a> {
     }
 
     /// Returns whether the text of a hit is longer than what is left, where it is shown whole.
-    fn is_too_large(&self, head: &NodeSummary, cutting: TruncationMode) -> bool {
-        self.left < head.tokens && cutting == TruncationMode::Last
+    fn is_too_large(&self, head: &NodeSummary, cutting: HitCutPermission) -> bool {
+        self.left < head.tokens && cutting == HitCutPermission::Last
     }
 
     /// Takes a hit if there is room for all of it, and returns whether there was.

@@ -1,11 +1,11 @@
 //! Errors of a memory, each with a remedy; one type for everything below the protocol.
 
-mod compile;
+mod compile_error;
 
 use std::fmt;
 
 use crate::store::StoreError;
-pub use compile::CompileError;
+pub use compile_error::CompileError;
 
 /// An error of a memory.
 #[derive(Debug)]

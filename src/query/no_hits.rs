@@ -7,7 +7,7 @@ use super::nearest_spellings::nearest_words;
 use super::ranked_hits::question_matches;
 use super::{Answer, Error, NO_ANSWER, NO_RESULTS, SearchQuery, budget_enforcement, query_parser};
 use crate::model::clock::UnixMillis;
-use crate::model::tool_advice::CallableTools;
+use crate::model::next_step_advice::CallableTools;
 use crate::store::reader::{NodeFilter, PopulationState, Reader};
 
 /// Returns whether the text of a search says that nothing was found.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{
-    Answer, BatchQuery, DeltaDetail, DeltaQuery, DiffQuery, Error, FetchQuery, HistoryQuery,
+    Answer, BatchFetchQuery, DeltaDetail, DeltaQuery, DiffQuery, Error, FetchQuery, HistoryQuery,
     HitDetail, QueryOptions, RelatedQuery, SearchQuery, TreeQuery,
 };
 use super::{
@@ -26,7 +26,7 @@ pub(crate) enum Query<'a> {
     /// A node with its surroundings.
     Fetch(FetchQuery<'a>),
     /// The texts of the nodes with these ids.
-    Batch(BatchQuery<'a>),
+    Batch(BatchFetchQuery<'a>),
     /// The nodes that references connect with one.
     Related(RelatedQuery<'a>),
     /// The changes since a snapshot.

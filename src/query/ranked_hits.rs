@@ -124,7 +124,7 @@ pub(super) fn ranked_hits(
 ) -> Result<RankedHits, Error> {
     let dates = asked_dates(query, now);
     let n_max = candidates_max(asked, limit);
-    let QuestionMatches { mut matches, dated, are_of_words, is_of_date_alone } =
+    let NodesMatchingQuestion { mut matches, dated, are_of_words, is_of_date_alone } =
         question_matches(reader, (asked, &dates), filter, n_max)?;
     let meant = meaning.filter(|_| are_of_words);
     let near = meant.map(|it| nearest_in_meaning(reader, it, &filter)).transpose()?;
@@ -398,7 +398,7 @@ fn candidates_max(asked: &ParsedQuery, limit: Option<usize>) -> usize {
 }
 
 /// The matches of a question.
-pub(super) struct QuestionMatches {
+pub(super) struct NodesMatchingQuestion {
     pub(super) matches: Vec<NodeMatch>,
     /// The nodes of its dates, in the order of their keys.
     dated: Vec<NodeRowId>,
@@ -414,12 +414,12 @@ pub(super) fn question_matches(
     (asked, dates): (&ParsedQuery, &[AskedDate]),
     filter: NodeFilter<'_>,
     n_max: usize,
-) -> Result<QuestionMatches, Error> {
+) -> Result<NodesMatchingQuestion, Error> {
     if let Some(text) = &asked.expression
         && let Some(matches) = candidates::match_expression(reader, text, filter, n_max)?
     {
         let (dated, are_of_words, is_of_date_alone) = (Vec::new(), false, false);
-        return Ok(QuestionMatches { matches, dated, are_of_words, is_of_date_alone });
+        return Ok(NodesMatchingQuestion { matches, dated, are_of_words, is_of_date_alone });
     }
     let mut asked = asked.clone();
     asked.terms = whole_or_in_bigrams(reader, filter, asked.terms)?;
@@ -431,5 +431,5 @@ pub(super) fn question_matches(
     };
     let terms = (&terms[..], &dated[..]);
     let matches = candidates::match_words_and_date(reader, terms, filter, n_max)?;
-    Ok(QuestionMatches { matches, dated, are_of_words: true, is_of_date_alone })
+    Ok(NodesMatchingQuestion { matches, dated, are_of_words: true, is_of_date_alone })
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::budget_filling::{AnswerBuilder, FinishedAnswer, TruncationMode};
+use super::budget_filling::{AnswerBuilder, AnswerWithoutOmissionLine, HitCutPermission};
 use super::query_parser::{self, ParsedQuery};
 use super::ranked_hits::{RankedHits, SearchHit, ranked_hits};
 use super::{
@@ -103,13 +103,13 @@ pub(super) fn search(
         (true, _) => RenderedHits::nothing(found.is_answered, max),
         (false, HitDetail::Label) => lines(&found, max)?,
         (false, HitDetail::Snippet) => {
-            texts(&found, snippets(reader, &found.hits, &asked)?, TruncationMode::Never, max)
+            texts(&found, snippets(reader, &found.hits, &asked)?, HitCutPermission::Never, max)
         }
         (false, HitDetail::Full) => {
             let read = reader.texts(&found.shown_keys(max))?;
             let whole =
                 |(key, text): (NodeRowId, TextWithBreadcrumb)| (key, (text.content.clone(), text));
-            texts(&found, read.into_iter().map(whole).collect(), TruncationMode::Last, max)
+            texts(&found, read.into_iter().map(whole).collect(), HitCutPermission::Last, max)
         }
     };
     Ok(shown.answer(&found, query.detail, options.output))
@@ -270,7 +270,7 @@ fn lines(found: &RankedHits, budget: Option<u32>) -> Result<RenderedHits, Error>
 fn texts(
     found: &RankedHits,
     mut texts: HashMap<NodeRowId, (String, TextWithBreadcrumb)>,
-    cutting: TruncationMode,
+    cutting: HitCutPermission,
     max: Option<u32>,
 ) -> RenderedHits {
     let hits = &found.hits;
@@ -290,7 +290,7 @@ fn texts(
             filling.take_below_shown(at, &TextEntry::with_text(&hit.head, text, shown));
         }
     }
-    let FinishedAnswer { mut text, chosen, cut } = filling.finish();
+    let AnswerWithoutOmissionLine { mut text, chosen, cut } = filling.finish();
     let tokens_left_out = left_out(&prices, &chosen);
     if let Some(rest) = rest_line(&prices, &chosen) {
         match chosen.is_empty() {

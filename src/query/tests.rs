@@ -246,7 +246,7 @@ fn any_query<'a>(kind: u8, words: &'a str, ids: &'a [String]) -> Query<'a> {
             Query::Tree(TreeQuery { root: Some(id), levels, archived: ArchivedVisibility::Hidden })
         }
         5 | 6 => Query::Fetch(FetchQuery { anchor: id, levels, ..FetchQuery::default() }),
-        _ => Query::Batch(BatchQuery {
+        _ => Query::Batch(BatchFetchQuery {
             ids: ids.iter().map(String::as_str).chain(words.split(' ')).collect(),
             has_dates: levels == 2,
         }),
@@ -339,7 +339,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_query(data in proptest::collection::vec(any::<u8>(), 0..120)) {
-        crate::fuzzing::query::query(&data);
+        crate::fuzzing::query_answers::query(&data);
     }
 
     #[test]

@@ -11,9 +11,9 @@
 //! | `rescan.jsonl` | the results of scans, if enabled: a [`JsonlSink`] |
 
 mod client_connection_ledgers;
-pub(crate) mod confined_folder;
 mod session_call_logs;
 mod sink;
+pub(crate) mod symlink_free_subfolder;
 
 pub(crate) use client_connection_ledgers::ClientConnectionLedgers;
 pub(crate) use session_call_logs::{SessionLogRecord, SessionLogs};

@@ -21,5 +21,5 @@ mod tls;
 pub(crate) use connection::scripted::talk_to_scripted;
 pub(crate) use password_lookup::{PasswordSources, PasswordWithOrigin};
 pub(crate) use replica_status::{LatestReplicaStatus, ReplicaStatus, ReplicaSyncStatus, facts_of};
-pub(crate) use space_log::PostgresSequencer;
+pub(crate) use space_log::PostgresSpaceLog;
 pub(crate) use space_url::SpaceUrl;

@@ -24,7 +24,7 @@ use crate::ingest::redact::{CustomKind, RedactConfigError, Redactor};
 pub(crate) use knowledge::KnowledgeSettings;
 use object_reader::{ObjectReader, SignConstraint};
 #[cfg(feature = "providers")]
-pub(crate) use providers::ProviderApiOrCommand;
+pub(crate) use providers::ProviderKind;
 pub(crate) use providers::{AutomaticConsolidationSettings, ProviderSpec, ProvidersByJob};
 pub(crate) use remind_program_settings::RemindUserConfig;
 pub(crate) use typed_memory_retention::{MemoryRetentionLimits, TypedMemorySettings};

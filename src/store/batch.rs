@@ -10,7 +10,7 @@ mod columns_derived_from_place;
 mod custom_views;
 mod entity_name_lookup_cache;
 mod facets;
-mod file_entity_name_lookup;
+mod file_node_by_entity_name;
 mod forgotten_note_reimport_block;
 mod fts;
 mod heat_edits;
@@ -29,7 +29,7 @@ use std::collections::{BTreeSet, HashMap};
 pub(in crate::store) use entity_name_lookup_cache::EntityNamesAtHead;
 use entity_name_lookup_cache::KnownEntityNames;
 pub(crate) use facets::{NodeFacetSet, node_facet_set};
-pub(crate) use file_entity_name_lookup::FileNames;
+pub(crate) use file_node_by_entity_name::FileNames;
 use fts::IndexingTime;
 #[cfg(feature = "shared")]
 pub(in crate::store) use fts::merge_few;

@@ -30,7 +30,7 @@ use crate::ingest::parse::link;
 use crate::ingest::redact::Redactor;
 use crate::model::links::front_matter_names;
 use crate::model::links::name::{self, LinkNameHash, LinkResolution};
-use crate::model::links::reference::{Reference, ReferenceForm};
+use crate::model::links::reference::{Reference, ReferenceSyntax};
 use crate::model::links::resolve::{self, Resolver};
 use crate::model::tree::NodeType;
 
@@ -237,7 +237,7 @@ impl DirtyRefs {
         references: &[Reference],
     ) -> Result<(), StoreError> {
         for reference in references {
-            let id = insert(conn, source, ReferenceOrigin::Parsed, reference)?;
+            let id = insert(conn, source, ParsedOrManualReference::Parsed, reference)?;
             if id <= self.newest.reference {
                 self.references.insert(id);
             }
@@ -337,7 +337,7 @@ pub(super) fn resolve_text_target(
 pub(super) fn same_references(
     conn: &Connection,
     source: NodeRowId,
-    origin: ReferenceOrigin,
+    origin: ParsedOrManualReference,
     reference: &Reference,
 ) -> Result<Vec<i64>, StoreError> {
     const OF_NODE: &str = concat!(
@@ -382,7 +382,7 @@ pub(super) fn parsed(node_type: NodeType, content: &str) -> Vec<Reference> {
     references.retain(|it| !it.words().any(|it| redactor.has_secret(it)));
     for reference in references {
         let Reference { label, source, id_hint, heading, .. } = reference.clone();
-        let is_markdown = reference.form == ReferenceForm::Markdown;
+        let is_markdown = reference.form == ReferenceSyntax::Markdown;
         let kept = set
             .entry((label, source, id_hint, heading, is_markdown))
             .or_insert_with(|| reference.clone());
@@ -395,18 +395,18 @@ pub(super) fn parsed(node_type: NodeType, content: &str) -> Vec<Reference> {
 
 /// The origin of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ReferenceOrigin {
+pub(crate) enum ParsedOrManualReference {
     /// A text contains it.
     Parsed,
     /// An agent or a person related two nodes.
     Manual,
 }
 
-impl ReferenceOrigin {
+impl ParsedOrManualReference {
     fn as_str(self) -> &'static str {
         match self {
-            ReferenceOrigin::Parsed => "parsed",
-            ReferenceOrigin::Manual => "manual",
+            ParsedOrManualReference::Parsed => "parsed",
+            ParsedOrManualReference::Manual => "manual",
         }
     }
 }
@@ -415,7 +415,7 @@ impl ReferenceOrigin {
 pub(crate) fn insert(
     conn: &Connection,
     source: NodeRowId,
-    origin: ReferenceOrigin,
+    origin: ParsedOrManualReference,
     reference: &Reference,
 ) -> Result<i64, StoreError> {
     const ADD: &str = "
@@ -446,13 +446,13 @@ fn wanted_of(conn: &Connection, id: i64) -> Result<BTreeSet<LinkNameHash>, Store
     conn.rows(WANTED, [id], |row| row.get(0).map(LinkNameHash), "read the names of a reference")
 }
 
-fn form_name(form: ReferenceForm) -> &'static str {
+fn form_name(form: ReferenceSyntax) -> &'static str {
     match form {
-        ReferenceForm::Wiki => "wiki",
-        ReferenceForm::Embed => "embed",
-        ReferenceForm::Knowledge => "knowledge",
-        ReferenceForm::Markdown => "markdown",
-        ReferenceForm::Manual => "manual",
+        ReferenceSyntax::Wiki => "wiki",
+        ReferenceSyntax::Embed => "embed",
+        ReferenceSyntax::Knowledge => "knowledge",
+        ReferenceSyntax::Markdown => "markdown",
+        ReferenceSyntax::Manual => "manual",
     }
 }
 
@@ -467,11 +467,11 @@ pub(crate) fn read_reference(row: &Row<'_>) -> rusqlite::Result<Reference> {
         alias: row.get(4)?,
         weight: row.get(5)?,
         form: match form.as_str() {
-            "markdown" => ReferenceForm::Markdown,
-            "embed" => ReferenceForm::Embed,
-            "knowledge" => ReferenceForm::Knowledge,
-            "manual" => ReferenceForm::Manual,
-            _ => ReferenceForm::Wiki,
+            "markdown" => ReferenceSyntax::Markdown,
+            "embed" => ReferenceSyntax::Embed,
+            "knowledge" => ReferenceSyntax::Knowledge,
+            "manual" => ReferenceSyntax::Manual,
+            _ => ReferenceSyntax::Wiki,
         },
     })
 }

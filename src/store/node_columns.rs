@@ -14,9 +14,9 @@ mod optional_column_values;
 
 use std::sync::OnceLock;
 
+use ColumnHandling::{Derived, Field, Optional};
 use ColumnRedaction::{Bound, Hash, Json, Names, Numbers, Words};
-use ColumnRole::{Derived, Field, Optional};
-use FingerprintUse::{Always, No, WhereGiven};
+use FingerprintCoverage::{Always, No, WhereGiven};
 pub(crate) use optional_column_values::{OptionalColumnValue, OptionalColumnValues};
 
 use crate::model::tree::Node;
@@ -25,8 +25,8 @@ use crate::model::tree::Node;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NodeColumn {
     pub(crate) name: &'static str,
-    pub(crate) kind: ColumnRole,
-    pub(crate) hashed: FingerprintUse,
+    pub(crate) kind: ColumnHandling,
+    pub(crate) hashed: FingerprintCoverage,
     pub(crate) holds: ColumnRedaction,
     /// The columns of `diff` that keep its earlier values; empty: it has no versions.
     pub(crate) old: &'static [OldValueColumn],
@@ -34,7 +34,7 @@ pub(crate) struct NodeColumn {
 
 /// Tells how the store treats the values of a column.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum ColumnRole {
+pub(crate) enum ColumnHandling {
     /// A field of `NodeRecord`, with rules of its own.
     Field,
     /// Computed from other columns whenever they are written, and never read back as a whole.
@@ -46,7 +46,7 @@ pub(crate) enum ColumnRole {
 
 /// Tells whether the fingerprint covers a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FingerprintUse {
+pub(crate) enum FingerprintCoverage {
     No,
     Always,
     /// Only where there is a value, so that the fingerprints of older states stay as they are.
@@ -91,8 +91,8 @@ const fn own(name: &'static str, holds: ColumnRedaction) -> OldValueColumn {
 
 const fn column(
     name: &'static str,
-    kind: ColumnRole,
-    hashed: FingerprintUse,
+    kind: ColumnHandling,
+    hashed: FingerprintCoverage,
     holds: ColumnRedaction,
     old: &'static [OldValueColumn],
 ) -> NodeColumn {
@@ -165,15 +165,15 @@ pub(crate) fn attributes() -> &'static [NodeColumn] {
 
 impl NodeColumn {
     pub(crate) fn is_optional(&self) -> bool {
-        matches!(self.kind, ColumnRole::Optional(_))
+        matches!(self.kind, ColumnHandling::Optional(_))
     }
 
     /// Returns the key by which lists put fields first and optional values last.
     fn rank(&self) -> u8 {
         match self.kind {
-            ColumnRole::Field => 0,
-            ColumnRole::Derived => 1,
-            ColumnRole::Optional(_) => 2,
+            ColumnHandling::Field => 0,
+            ColumnHandling::Derived => 1,
+            ColumnHandling::Optional(_) => 2,
         }
     }
 }
@@ -232,7 +232,7 @@ fn push_list(text: &mut String, columns: &[NodeColumn], name: &str) {
     };
     // The fingerprint keeps the order of the table, and hashes what only some have at the end.
     let group = |it: &NodeColumn| match name.ends_with("state") {
-        true => u8::from(it.hashed == FingerprintUse::WhereGiven),
+        true => u8::from(it.hashed == FingerprintCoverage::WhereGiven),
         false => it.rank(),
     };
     let mut nth = 0;
@@ -241,7 +241,7 @@ fn push_list(text: &mut String, columns: &[NodeColumn], name: &str) {
             continue;
         }
         nth += 1;
-        let is_hashed = column.hashed != FingerprintUse::No;
+        let is_hashed = column.hashed != FingerprintCoverage::No;
         match name {
             "record" if column.rank() != 1 => add("node.", column.name, ""),
             "columns" => add("", column.name, ""),

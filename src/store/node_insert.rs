@@ -3,7 +3,7 @@
 use rusqlite::{CachedStatement, ToSql};
 
 use super::node_columns::SqlTemplate;
-use super::record::{NodeData, NodePlace, NodeRowId};
+use super::record::{NodePlace, NodeRowId, UnplacedNodeData};
 
 /// Adds a row, unless its id is taken.
 pub(crate) static INSERT: SqlTemplate = SqlTemplate::new(
@@ -19,7 +19,7 @@ pub(crate) struct NodeInsertRow<'a> {
     pub(crate) key: NodeRowId,
     pub(crate) id: &'a str,
     pub(crate) place: NodePlace,
-    pub(crate) data: &'a NodeData<'a>,
+    pub(crate) data: &'a UnplacedNodeData<'a>,
     /// Hash of the content, as text.
     pub(crate) hash: &'a str,
     pub(crate) source_hash: Option<&'a str>,

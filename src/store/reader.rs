@@ -6,7 +6,6 @@
 //! question about a part of it.
 
 mod active_work_leases;
-mod archive_candidates;
 mod briefing_candidates;
 mod browse;
 mod browse_sum_cache;
@@ -17,6 +16,7 @@ mod custom_views;
 pub(crate) mod database_builder_testing;
 mod deadline;
 mod edges;
+mod empty_or_filled_memory;
 mod exclusion_reasons_and_replacements;
 mod files_by_path;
 mod filter;
@@ -24,12 +24,12 @@ mod fts_hits;
 mod history;
 mod knowledge;
 mod omitted_subtree_size;
-mod population_state;
 mod stats;
 mod stats_cache;
 mod streamed_listings;
 mod texts_with_breadcrumbs;
 mod typed_nodes;
+mod unarchived_typed_nodes;
 mod vectors;
 
 use std::collections::HashMap;
@@ -39,7 +39,6 @@ use std::time::Duration;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Params, Row, params};
 
-pub(crate) use archive_candidates::{ArchiveCandidate, archivable};
 pub(crate) use browse::{
     BrowsedChange, BrowsedLink, BrowsedNode, BrowsedSnapshot, ChangeCounts, LinkGroup,
     SiblingCursor,
@@ -64,9 +63,11 @@ pub(crate) use texts_with_breadcrumbs::TextWithBreadcrumb;
 pub(crate) use typed_nodes::{
     AccessStats, FieldFilter, FilterValue, TypedNode, read_access, unreadable,
 };
+pub(crate) use unarchived_typed_nodes::{ArchiveCandidate, archivable};
 pub(crate) use vectors::TextWithoutVector;
 pub(crate) use {
-    briefing_candidates::UsedNodeWithHeat, population_state::PopulationState, stats_cache::SumCache,
+    briefing_candidates::UsedNodeWithHeat, empty_or_filled_memory::PopulationState,
+    stats_cache::SumCache,
 };
 pub(crate) use {browse_sum_cache::FileSums, change_detection_counters::ChangeDetectionCounters};
 

@@ -8,7 +8,7 @@ use rusqlite::types::Type;
 
 use super::StoreError;
 use super::node_columns::{
-    FingerprintUse, LEVEL, NodeColumn, OptionalColumnValue, OptionalColumnValues, attributes,
+    FingerprintCoverage, LEVEL, NodeColumn, OptionalColumnValue, OptionalColumnValues, attributes,
     columns,
 };
 use crate::model::database_state_fingerprint::NodeState;
@@ -110,7 +110,7 @@ pub(crate) struct NearDuplicateCandidate {
 
 /// Holds the type, texts and optional values of a node, apart from its identity and place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NodeData<'a> {
+pub(crate) struct UnplacedNodeData<'a> {
     pub(crate) node_type: NodeType,
     pub(crate) format: ContentFormat,
     pub(crate) label: &'a str,
@@ -140,8 +140,8 @@ impl NodeRecord {
     }
 
     /// Returns the node apart from its identity and place.
-    pub(crate) fn data(&self) -> NodeData<'_> {
-        NodeData {
+    pub(crate) fn data(&self) -> UnplacedNodeData<'_> {
+        UnplacedNodeData {
             node_type: self.node_type,
             format: self.format,
             label: &self.label,
@@ -194,10 +194,10 @@ impl NodeRecord {
     }
 }
 
-impl<'a> NodeData<'a> {
+impl<'a> UnplacedNodeData<'a> {
     /// Returns a parsed node as data.
-    pub(crate) fn of(node: &'a Node) -> NodeData<'a> {
-        NodeData {
+    pub(crate) fn of(node: &'a Node) -> UnplacedNodeData<'a> {
+        UnplacedNodeData {
             node_type: node.node_type,
             format: node.format,
             label: &node.label,
@@ -279,9 +279,9 @@ pub(crate) fn read_state(
     at: usize,
 ) -> rusqlite::Result<NodeState<'static>> {
     let mut state = NodeState::new(Cow::Owned(id));
-    let hashed = |which: FingerprintUse| columns().iter().filter(move |it| it.hashed == which);
+    let hashed = |which: FingerprintCoverage| columns().iter().filter(move |it| it.hashed == which);
     for (column, nth) in
-        hashed(FingerprintUse::Always).chain(hashed(FingerprintUse::WhereGiven)).zip(at..)
+        hashed(FingerprintCoverage::Always).chain(hashed(FingerprintCoverage::WhereGiven)).zip(at..)
     {
         let value: Option<OptionalColumnValue> = row.get(nth)?;
         let value = value.map(|it| match it {
@@ -295,8 +295,8 @@ pub(crate) fn read_state(
 
 fn push<'a>(state: &mut NodeState<'a>, column: &NodeColumn, value: Option<Cow<'a, str>>) {
     match (column.hashed, value) {
-        (FingerprintUse::Always, value) => state.fields.push(value),
-        (FingerprintUse::WhereGiven, Some(value)) => state.given.push((column.name, value)),
-        (FingerprintUse::WhereGiven, None) | (FingerprintUse::No, _) => (),
+        (FingerprintCoverage::Always, value) => state.fields.push(value),
+        (FingerprintCoverage::WhereGiven, Some(value)) => state.given.push((column.name, value)),
+        (FingerprintCoverage::WhereGiven, None) | (FingerprintCoverage::No, _) => (),
     }
 }

@@ -159,7 +159,7 @@ impl LeaseAcquirer {
 
 /// A lease that has not expired.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ActiveLease {
+pub(crate) struct LeaseNameAndHolder {
     /// The name of the work.
     pub(crate) name: String,
     /// The process that does it, by a name that no other has.

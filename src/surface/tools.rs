@@ -16,7 +16,7 @@ use super::{ToolRunner, confirmation, prompts};
 use crate::mcp::{ArgSpec, Prompt, Tool, ToolEffect};
 use crate::model::clock::UnixMillis;
 use crate::model::links::reference::{WEIGHT_DEFAULT, WEIGHT_MAX};
-use crate::model::tool_advice::CallableTools;
+use crate::model::next_step_advice::CallableTools;
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::{IMPORTANCES, STATUSES};
 use crate::query::{self, OutputFormat};

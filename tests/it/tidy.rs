@@ -68,7 +68,7 @@ const PASSIVE: &[&str] = &[
     "query/dashboard/node_tree.rs",
     "query/dashboard/snapshots.rs",
     "store/reader.rs",
-    "store/reader/archive_candidates.rs",
+    "store/reader/unarchived_typed_nodes.rs",
     "store/reader/custom_views.rs",
     "store/reader/edges.rs",
     "store/reader/fts_hits.rs",

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use super::edit::SettingsFormat;
 use super::json_settings::ServersPath;
 use super::json_spans::JsonDialect;
-use super::server_entry_and_grants::Grant;
+use super::settings_edit_types::Grant;
 use super::supported_clients::{BaseDir, BaseRelativePath, ClientFolders};
 use crate::cli::args::{Client, HookEvent, ProjectOrUser};
 
@@ -103,12 +103,12 @@ struct ClientHooks {
     client: Client,
     project: BaseRelativePath,
     user: BaseRelativePath,
-    form: HookFileFormat,
+    form: HookFileLayout,
 }
 
 /// The form of hooks in a file.
 #[derive(Clone, Copy)]
-enum HookFileFormat {
+enum HookFileLayout {
     Settings(HookEventNames),
     CopilotFile(HookEventNames),
     Plugin,
@@ -120,37 +120,37 @@ const ROWS: &[ClientHooks] = &[
         client: Client::ClaudeCode,
         project: (BaseDir::Project, ".claude/settings.json"),
         user: (BaseDir::Claude, "settings.json"),
-        form: HookFileFormat::Settings(CLAUDE_EVENTS),
+        form: HookFileLayout::Settings(CLAUDE_EVENTS),
     },
     ClientHooks {
         client: Client::Codex,
         project: (BaseDir::Project, ".codex/hooks.json"),
         user: (BaseDir::Codex, "hooks.json"),
-        form: HookFileFormat::Settings(CLAUDE_EVENTS),
+        form: HookFileLayout::Settings(CLAUDE_EVENTS),
     },
     ClientHooks {
         client: Client::GeminiCli,
         project: (BaseDir::Project, ".gemini/settings.json"),
         user: (BaseDir::Home, ".gemini/settings.json"),
-        form: HookFileFormat::Settings(GEMINI_EVENTS),
+        form: HookFileLayout::Settings(GEMINI_EVENTS),
     },
     ClientHooks {
         client: Client::QwenCode,
         project: (BaseDir::Project, ".qwen/settings.json"),
         user: (BaseDir::Home, ".qwen/settings.json"),
-        form: HookFileFormat::Settings(QWEN_EVENTS),
+        form: HookFileLayout::Settings(QWEN_EVENTS),
     },
     ClientHooks {
         client: Client::CopilotCli,
         project: (BaseDir::Project, ".github/hooks/remindb.json"),
         user: (BaseDir::Copilot, "hooks/remindb.json"),
-        form: HookFileFormat::CopilotFile(COPILOT_EVENTS),
+        form: HookFileLayout::CopilotFile(COPILOT_EVENTS),
     },
     ClientHooks {
         client: Client::OpenCode,
         project: (BaseDir::Project, ".opencode/plugins/remindb.js"),
         user: (BaseDir::Config, "opencode/plugins/remindb.js"),
-        form: HookFileFormat::Plugin,
+        form: HookFileLayout::Plugin,
     },
 ];
 
@@ -198,7 +198,7 @@ pub(super) fn hooks_of(
 ) -> Option<HookPlacement> {
     let path = file_of(client, scope, at)?;
     Some(match row(client)?.form {
-        HookFileFormat::Settings(events) => {
+        HookFileLayout::Settings(events) => {
             let grant = |(name, event): &(&'static str, HookEvent)| {
                 let hook = hook_entry(client, &command.line(client, *event));
                 Grant::elements(&["hooks", name], vec![json!({"hooks": [hook]})])
@@ -208,7 +208,7 @@ pub(super) fn hooks_of(
                 .then(|| trust_record(at, lines));
             HookPlacement::InSettings { path, grants: events.iter().map(grant).collect(), trusted }
         }
-        HookFileFormat::CopilotFile(events) => {
+        HookFileLayout::CopilotFile(events) => {
             let hook = |(name, event): &(&'static str, HookEvent)| {
                 let line = command.line(client, *event);
                 let hook = json!({"type": "command", "bash": line, "timeoutSec": TIMEOUT_S});
@@ -220,7 +220,7 @@ pub(super) fn hooks_of(
                 text: format!("{:#}\n", json!({"version": 1, "hooks": hooks})),
             }
         }
-        HookFileFormat::Plugin => {
+        HookFileLayout::Plugin => {
             let words = json!(command.words(client, None)).to_string();
             HookPlacement::OwnFile { path, text: PLUGIN.replace(PLUGIN_COMMAND, &words) }
         }
@@ -248,13 +248,13 @@ pub(super) fn file_of(client: Client, scope: ProjectOrUser, at: &ClientFolders) 
 /// the client has no hooks.
 pub(super) fn status(client: Client, text: &str) -> Option<&'static str> {
     let calls: Vec<String> = match row(client)?.form {
-        HookFileFormat::Settings(events) | HookFileFormat::CopilotFile(events) => {
+        HookFileLayout::Settings(events) | HookFileLayout::CopilotFile(events) => {
             let call = |(_, event): &(&str, HookEvent)| {
                 format!("hook {} --client {}", event.name(), client.name())
             };
             events.iter().map(call).collect()
         }
-        HookFileFormat::Plugin => vec![format!("\"hook\",\"--client\",\"{}\"", client.name())],
+        HookFileLayout::Plugin => vec![format!("\"hook\",\"--client\",\"{}\"", client.name())],
     };
     let n_found = calls.iter().filter(|it| text.contains(*it)).count();
     Some(match n_found {

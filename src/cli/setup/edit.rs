@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::json_settings::{self, ServersPath};
-use super::server_entry_and_grants::{EditRefusal, EditedSettings, Grant, ServerEntry};
+use super::settings_edit_types::{EditRefusal, EditedSettings, Grant, ServerEntry};
 use super::{toml_settings, yaml_settings};
 
 /// The format of a settings file.

@@ -12,7 +12,7 @@ use super::report::{FileStepWithBackup, SetupReport};
 use super::server_connection::{
     GrantsWithFile, ServerConnection, TokenSource, ToolsByPermission, server_name,
 };
-use super::server_entry_and_grants::Grant;
+use super::settings_edit_types::Grant;
 use super::supported_clients::ClientPaths;
 use super::{SKILLS, UserFolders, scope_of};
 use crate::cli::args::{Client, ProjectOrUser, SetupArgs};

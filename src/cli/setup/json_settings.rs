@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::json_spans::{self, JsonChild, JsonDialect, JsonKind, SpannedJsonValue};
-use super::server_entry_and_grants::{
+use super::settings_edit_types::{
     EditRefusal, EditedSettings, Grant, GrantedItemsOrValue, ServerEntry,
 };
 

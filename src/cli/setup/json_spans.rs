@@ -9,7 +9,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::tokens::Token;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::server_entry_and_grants::EditRefusal;
+use super::settings_edit_types::EditRefusal;
 
 const BOM: &str = "\u{feff}";
 

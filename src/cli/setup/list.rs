@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::job::offered_tools;
 use super::server_connection::{PROJECT_VARIABLE, ServerConnection, server_name};
-use super::server_entry_and_grants::EditRefusal;
+use super::settings_edit_types::EditRefusal;
 use super::supported_clients::ClientPaths;
 use super::{UserFolders, client_hooks, file_edits};
 use crate::cli::args::{CLIENTS, Client, ProjectOrUser, SetupArgs};

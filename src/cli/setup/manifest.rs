@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::client_hooks;
 use super::file_edits::{self, CurrentFile, NewFileMode};
 use super::server_connection::server_name;
-use super::server_entry_and_grants::Grant;
+use super::settings_edit_types::Grant;
 use crate::cli::CommandError;
 use crate::cli::args::{Client, ProjectOrUser};
 

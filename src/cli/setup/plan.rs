@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::edit::SettingsFormat;
 use super::file_edits::{self, CurrentFile};
 use super::manifest::{PriorCopy, WrittenFile};
-use super::server_entry_and_grants::{self, EditRefusal, EditedSettings, Grant, ServerEntry};
+use super::settings_edit_types::{self, EditRefusal, EditedSettings, Grant, ServerEntry};
 use crate::cli::CommandError;
 use crate::text;
 
@@ -106,7 +106,7 @@ fn edit(
     known: Option<EarlierSetupOfFile<'_>>,
 ) -> Result<(String, SettingsEditUndo), EditRefusal> {
     let given = known.map_or(&[][..], |it| &it.record.grants);
-    let (kept, gone) = server_entry_and_grants::parted(given, wanted.grants);
+    let (kept, gone) = settings_edit_types::parted(given, wanted.grants);
     let mut had = SettingsEditUndo::default();
     let mut text = if gone.is_empty() { old.to_owned() } else { notation.revoke(old, &gone)? };
     if let Some(entry) = wanted.entry {
@@ -118,7 +118,7 @@ fn edit(
     if !wanted.grants.is_empty() {
         let (granted, given) = notation.grant(&text, wanted.grants)?;
         text = granted;
-        had.grants = server_entry_and_grants::joined(kept, given);
+        had.grants = settings_edit_types::joined(kept, given);
     }
     Ok((text, had))
 }

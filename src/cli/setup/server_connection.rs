@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::server_entry_and_grants::{Grant, ServerEntry};
+use super::settings_edit_types::{Grant, ServerEntry};
 use super::supported_clients::{BaseDir, ClientFolders};
 use crate::cli::args::{Client, ProjectOrUser};
 

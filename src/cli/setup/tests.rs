@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::edit::SettingsFormat;
 use super::json_settings::ServersPath;
 use super::json_spans::JsonDialect;
-use super::server_entry_and_grants::{EditRefusal, Grant, ServerEntry, parted};
+use super::settings_edit_types::{EditRefusal, Grant, ServerEntry, parted};
 
 const RELAXED: SettingsFormat = SettingsFormat::Json(ServersPath {
     dialect: JsonDialect::Relaxed,

@@ -6,7 +6,7 @@
 use serde_json::Value as Json;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-use super::server_entry_and_grants::{
+use super::settings_edit_types::{
     EditRefusal, EditedSettings, Grant, GrantedItemsOrValue, ServerEntry,
 };
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 use saphyr_parser::Parser;
 use serde_json::Value;
 
-use super::server_entry_and_grants::{EditRefusal, EditedSettings, ServerEntry};
+use super::settings_edit_types::{EditRefusal, EditedSettings, ServerEntry};
 
 /// The key of the mapping that holds the servers.
 const CONTAINER: &str = "extensions";

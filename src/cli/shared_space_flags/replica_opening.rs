@@ -11,7 +11,7 @@ use crate::cli::{CommandError, CommandStreamsAndClock, absolute, variable};
 use crate::memory::Memory;
 use crate::server::postgres::follower::run_follower;
 use crate::server::postgres::{
-    LatestReplicaStatus, PasswordSources, PasswordWithOrigin, PostgresSequencer, SpaceUrl,
+    LatestReplicaStatus, PasswordSources, PasswordWithOrigin, PostgresSpaceLog, SpaceUrl,
 };
 use crate::server::server_facts::ReplicaStatusFn;
 use crate::store::replication::{Replica, Sequencer, join_space, replica_of, set_space_url};
@@ -20,7 +20,7 @@ use crate::store::{IfMissing, SharedError, StoreError, Writer, connection};
 
 /// A space whose replica a command opens.
 pub(in crate::cli) struct OpenSpace {
-    keeper: Arc<PostgresSequencer>,
+    keeper: Arc<PostgresSpaceLog>,
     names: Arc<RootNames>,
     status: LatestReplicaStatus,
 }
@@ -100,7 +100,7 @@ impl OpenSpace {
 }
 
 /// Returns the sequencer of a space, with the password that the environment or a file has.
-pub(in crate::cli) fn keeper_of(url: &str) -> Result<PostgresSequencer, CommandError> {
+pub(in crate::cli) fn keeper_of(url: &str) -> Result<PostgresSpaceLog, CommandError> {
     let mut url = SpaceUrl::parse(url).map_err(CommandError::Because)?;
     if let Some(file) = &mut url.root_certificates {
         // The replica keeps the address, and is opened in other folders, too.
@@ -119,14 +119,14 @@ pub(in crate::cli) fn keeper_of(url: &str) -> Result<PostgresSequencer, CommandE
         true => process_name(),
         false => format!("{machine}/{}", process_name()),
     };
-    Ok(PostgresSequencer::new(url, password, &name))
+    Ok(PostgresSpaceLog::new(url, password, &name))
 }
 
 /// Makes a new file a replica. Where that fails it is removed, since the next join would take it
 /// for a memory of its own.
 pub(in crate::cli) fn join_new_file(
     db: &Path,
-    keeper: &PostgresSequencer,
+    keeper: &PostgresSpaceLog,
 ) -> Result<(), CommandError> {
     drop(Writer::open(db, IfMissing::Create)?);
     join_space(db, keeper).map_err(|error| {
@@ -167,7 +167,7 @@ fn is_new(db: &Path) -> Result<bool, CommandError> {
 fn follow_from(
     db: &Path,
     replica: &Replica,
-    keeper: &PostgresSequencer,
+    keeper: &PostgresSpaceLog,
 ) -> Result<(), CommandError> {
     if replica.url == keeper.url() {
         return Ok(());
@@ -180,7 +180,7 @@ fn follow_from(
 /// Checks that a replica is one of the space, whatever its address.
 pub(super) fn check_same_space(
     replica: &Replica,
-    keeper: &PostgresSequencer,
+    keeper: &PostgresSpaceLog,
 ) -> Result<(), CommandError> {
     let old = SpaceUrl::parse(&replica.url).map_err(CommandError::Because)?;
     let new = SpaceUrl::parse(keeper.url()).map_err(CommandError::Because)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::SpaceStatusPollerTask;
+use super::SpaceStatusPollerFn;
 use super::replica_opening::{check_same_space, keeper_of, replica_at};
 use crate::cli::CommandError;
 use crate::cli::args::SharedSpaceFlags;
@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_secs(5);
 pub(in crate::cli) fn observed_space(
     flag: Option<&SharedSpaceFlags>,
     db: &Path,
-) -> Result<(ReplicaStatusFn, Option<SpaceStatusPollerTask>), CommandError> {
+) -> Result<(ReplicaStatusFn, Option<SpaceStatusPollerFn>), CommandError> {
     let replica = replica_at(db)?;
     let Some(flag) = flag else {
         let db = db.to_owned();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{FollowerTask, SpaceStatusPollerTask};
+use super::{FollowerTask, SpaceStatusPollerFn};
 use crate::cli::args::SharedSpaceFlags;
 use crate::cli::{CommandError, CommandStreamsAndClock};
 use crate::memory::Memory;
@@ -47,7 +47,7 @@ impl OpenSpace {
 pub(in crate::cli) fn observed_space(
     flag: Option<&SharedSpaceFlags>,
     _: &Path,
-) -> Result<(ReplicaStatusFn, Option<SpaceStatusPollerTask>), CommandError> {
+) -> Result<(ReplicaStatusFn, Option<SpaceStatusPollerFn>), CommandError> {
     refuse(flag).map(|()| (None, None))
 }
 

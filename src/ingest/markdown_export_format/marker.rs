@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::ExportedNodeAttributes;
 use crate::model::fields::CanonicalFields;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::links::reference::{Reference, ReferenceForm, WEIGHT_MAX};
+use crate::model::links::reference::{Reference, ReferenceSyntax, WEIGHT_MAX};
 use crate::model::tree::{ContentFormat, Node, NodeType};
 
 /// The first line of an exported file.
@@ -254,7 +254,7 @@ fn link_of_json(value: &Value) -> Option<Reference> {
         heading: text("heading"),
         alias: text("alias"),
         weight,
-        form: ReferenceForm::Manual,
+        form: ReferenceSyntax::Manual,
     };
     let is_valid = (0.0..=WEIGHT_MAX).contains(&weight) && link.words().any(|it| !it.is_empty());
     is_valid.then_some(link)

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::model::fields::CanonicalFields;
-use crate::model::links::reference::{Reference, ReferenceForm};
+use crate::model::links::reference::{Reference, ReferenceSyntax};
 use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
 use crate::text::tokens;
 
@@ -234,10 +234,10 @@ fn a_file_from_an_editor_with_other_line_ends_says_the_same() {
 
 #[test]
 fn an_index_names_folders_of_its_own_only() {
-    let index = |json: &str| RootFolderIndex::parse(&format!("<!-- remindb export 1 {json} -->\n"));
+    let index = |json: &str| FoldersByRoot::parse(&format!("<!-- remindb export 1 {json} -->\n"));
     let roots = [(1, "docs".to_owned()), (3, "a--b".to_owned())].into();
-    let two = RootFolderIndex { roots, agents: "memory".to_owned() };
-    assert_eq!(RootFolderIndex::parse(&two.text()), Some(two));
+    let two = FoldersByRoot { roots, agents: "memory".to_owned() };
+    assert_eq!(FoldersByRoot::parse(&two.text()), Some(two));
     assert!(index(r#"{"agents":"m","roots":{"1":""}}"#).is_some());
     for bad in [
         r#"{"agents":"../m","roots":{}}"#,
@@ -256,7 +256,7 @@ fn an_index_names_folders_of_its_own_only() {
 #[test]
 fn every_path_has_a_name_of_its_own() {
     let root =
-        ExportedSourceRoot { agents: Some("memory".to_owned()), ..ExportedSourceRoot::default() };
+        RootWithinExport { agents: Some("memory".to_owned()), ..RootWithinExport::default() };
     for (path, name) in [
         ("a.md", "a.md"),
         ("x/a.json", "x/a.json.md"),
@@ -266,7 +266,7 @@ fn every_path_has_a_name_of_its_own() {
         ("v1.2.md", "v1.2.md"),
         ("a.txt", "a.txt.md"),
     ] {
-        assert_eq!(export_manifest::name_of(path), name);
+        assert_eq!(export_root_folders::name_of(path), name);
         assert_eq!(root.path_of(name).as_deref(), Some(path));
     }
     assert_eq!(root.path_of("remindb.md"), None);
@@ -332,7 +332,7 @@ fn nodes() -> impl Strategy<Value = (Node, ExportedNodeAttributes)> {
             heading: None,
             alias: None,
             weight: 0.5,
-            form: ReferenceForm::Manual,
+            form: ReferenceSyntax::Manual,
         };
         let marks = ExportedNodeAttributes {
             id: Some(NodeId(id)),

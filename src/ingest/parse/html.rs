@@ -12,9 +12,9 @@ mod dom;
 mod html_table_to_tsv;
 mod inline;
 mod inline_run;
-mod linear_time_tag_filter;
 mod math;
 mod preformatted;
+mod superlinear_tag_filter;
 mod walk;
 
 use super::node_tree_builder::NodeTreeBuilder;
@@ -40,7 +40,7 @@ pub(super) fn parse(source: &str) -> Parsed {
         outline.add(Node { content: source.to_owned(), ..node }, Some(0));
         return Parsed { tree: outline.tree, warnings: vec![Warning { line: 1, what }] };
     }
-    let (mut dom, mut warnings) = linear_time_tag_filter::build_dom(source);
+    let (mut dom, mut warnings) = superlinear_tag_filter::build_dom(source);
     let boilerplate = boilerplate::find_boilerplate(&dom, source);
     dom.left_out = boilerplate.left_out;
     warnings.extend(boilerplate.warning);

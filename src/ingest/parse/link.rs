@@ -15,7 +15,7 @@ use std::borrow::Cow;
 
 use skipped_code::CodeSpanFinder;
 
-use crate::model::links::reference::{Reference, ReferenceForm, WEIGHT_DEFAULT, WEIGHT_MAX};
+use crate::model::links::reference::{Reference, ReferenceSyntax, WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::model::tree::NodeType;
 
 /// Maximum bytes of a tag, or of the label in an element.
@@ -61,7 +61,7 @@ pub(crate) fn extract(text: &str) -> Vec<Reference> {
                     continue;
                 };
                 if 0 < at && bytes[at - 1] == b'!' {
-                    reference.form = ReferenceForm::Embed;
+                    reference.form = ReferenceSyntax::Embed;
                 }
                 found.push(reference);
                 at = end;
@@ -171,7 +171,7 @@ fn knowledge(
     let inner = text.get(tag_end..label_end).filter(|inner| inner.len() <= PART_BYTES_MAX)?;
     let end = label_end + text[label_end..].find('>')? + 1;
     let mut reference = wiki::parse(&strip_tags(inner))?;
-    reference.form = ReferenceForm::Knowledge;
+    reference.form = ReferenceSyntax::Knowledge;
     for (name, value) in attributes(&text[at + "<knowledge".len()..tag_end - 1]) {
         match name.as_str() {
             "weight" | "w" => reference.weight = weight(&value).unwrap_or(reference.weight),
@@ -296,7 +296,7 @@ fn relative(label: &str, destination: &str) -> Option<Reference> {
         heading,
         alias: None,
         weight: WEIGHT_DEFAULT,
-        form: ReferenceForm::Markdown,
+        form: ReferenceSyntax::Markdown,
     })
 }
 

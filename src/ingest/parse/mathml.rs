@@ -7,7 +7,7 @@
 mod rows_and_fences;
 mod script;
 mod symbol;
-mod token;
+mod token_elements;
 
 use rows_and_fences::{PieceRow, finished, row};
 
@@ -108,7 +108,7 @@ pub(crate) fn to_latex(formula: &FlatMathmlTree) -> Option<(String, TexAnnotatio
         return Some((tex, TexAnnotationOrConversion::Annotation));
     }
     let elements = &formula.elements;
-    let variants = token::variants(elements);
+    let variants = token_elements::variants(elements);
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); elements.len()];
     for (index, element) in elements.iter().enumerate().skip(1) {
         children.get_mut(element.parent)?.push(index);
@@ -117,7 +117,8 @@ pub(crate) fn to_latex(formula: &FlatMathmlTree) -> Option<(String, TexAnnotatio
     // Children come after their parents, so backwards they are converted first.
     for index in (0..elements.len()).rev() {
         let piece = {
-            let scope = ElementConverter { formula, children: &children, pieces: &mut pieces };
+            let scope =
+                ElementConversionContext { formula, children: &children, pieces: &mut pieces };
             scope.piece(index, variants[index])
         };
         pieces[index] = piece;
@@ -181,27 +182,31 @@ fn tex_of(elements: &[MathmlElement], index: usize) -> Option<String> {
 }
 
 /// The formula and pieces that an element is converted from.
-struct ElementConverter<'a> {
+struct ElementConversionContext<'a> {
     formula: &'a FlatMathmlTree,
     children: &'a [Vec<usize>],
     pieces: &'a mut [Option<TexPiece>],
 }
 
-impl ElementConverter<'_> {
-    fn piece(mut self, index: usize, variant: Option<token::MathVariant>) -> Option<TexPiece> {
+impl ElementConversionContext<'_> {
+    fn piece(
+        mut self,
+        index: usize,
+        variant: Option<token_elements::MathVariant>,
+    ) -> Option<TexPiece> {
         let element = &self.formula.elements[index];
         match &*element.name {
-            TEXT => Some(token::stray(&element.text)),
-            "mi" => token::identifier(&self.own_text(index)?, variant),
-            "mn" => token::number(&self.own_text(index)?, variant),
-            "mo" => token::operator(&self.own_text(index)?, variant),
-            "mtext" => token::text(&self.own_text(index)?, variant),
+            TEXT => Some(token_elements::stray(&element.text)),
+            "mi" => token_elements::identifier(&self.own_text(index)?, variant),
+            "mn" => token_elements::number(&self.own_text(index)?, variant),
+            "mo" => token_elements::operator(&self.own_text(index)?, variant),
+            "mtext" => token_elements::text(&self.own_text(index)?, variant),
             "ms" => {
                 let quote = |side| element.attribute(side).unwrap_or("\"").to_owned();
                 let text = quote("lquote") + self.own_text(index)?.trim() + &quote("rquote");
-                token::text(&text, variant)
+                token_elements::text(&text, variant)
             }
-            "mspace" => Some(token::space(element.attribute("width"))),
+            "mspace" => Some(token_elements::space(element.attribute("width"))),
             "math" | "mrow" | "mpadded" | "mstyle" | "mtd" => self.row(index).map(PieceRow::join),
             "msqrt" => Some(TexPiece::group(format!("\\sqrt{{{}}}", self.inside(index)?))),
             "mphantom" => Some(TexPiece::group(format!("\\phantom{{{}}}", self.inside(index)?))),

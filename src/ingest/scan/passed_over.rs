@@ -57,7 +57,7 @@ pub(crate) enum DetailLevel {
 /// pass them over is the custom. Displayed as a line such as
 /// `passed over: 5 files (3 PDFs, 2 .rs) and 1 folder`; empty if none is counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PassedOver {
+pub struct PassedOverSummary {
     /// Files by kind: a name such as `PDF`, an ending such as `.rs`, or a reason.
     n_by_kind: BTreeMap<Cow<'static, str>, usize>,
     n_folders: usize,
@@ -74,9 +74,9 @@ pub struct PassedOverPath {
     pub kind: Cow<'static, str>,
 }
 
-impl PassedOver {
-    pub(super) fn new(listing: DetailLevel) -> PassedOver {
-        PassedOver { listing, ..PassedOver::default() }
+impl PassedOverSummary {
+    pub(super) fn new(listing: DetailLevel) -> PassedOverSummary {
+        PassedOverSummary { listing, ..PassedOverSummary::default() }
     }
 
     /// Notes a file whose ending is none of those that are read.
@@ -139,7 +139,7 @@ impl PassedOver {
     }
 }
 
-impl fmt::Display for PassedOver {
+impl fmt::Display for PassedOverSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_empty() {
             return Ok(());
@@ -160,7 +160,7 @@ impl fmt::Display for PassedOver {
     }
 }
 
-impl PassedOver {
+impl PassedOverSummary {
     /// Returns the kinds with their numbers: documents, then the most frequent ones, then how many
     /// others there are.
     fn named(&self) -> Vec<String> {
@@ -229,7 +229,7 @@ mod tests {
 
     #[track_caller]
     fn check(paths: &[&str], line: &str) {
-        let mut passed_over = PassedOver::new(DetailLevel::Counts);
+        let mut passed_over = PassedOverSummary::new(DetailLevel::Counts);
         for path in paths {
             match path.strip_suffix('/') {
                 Some(folder) => passed_over.note_folder(folder),

@@ -9,7 +9,7 @@ use std::path::Path;
 use rusqlite::{Connection, Row};
 
 use super::text_hashes::node_name;
-use super::{CheckStatus, FingerprintsOfPresent, count, first_few, verdict};
+use super::{CheckStatus, PresentStateFingerprints, count, first_few, verdict};
 use crate::store::{PreparedStatements, StoreError};
 use crate::text::fold_whitespace;
 
@@ -27,7 +27,7 @@ pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, Strin
 /// Gives nodes the file of the node above, where HEAD's fingerprint proves what is above.
 pub(super) fn repair(conn: &Connection) -> Result<Vec<String>, StoreError> {
     let others = in_other_files(conn)?;
-    if !FingerprintsOfPresent::read(conn)?.agree() {
+    if !PresentStateFingerprints::read(conn)?.agree() {
         return Ok(Vec::new());
     }
     follow_parents(conn)?;

@@ -8,14 +8,14 @@ use std::path::Path;
 
 use rusqlite::{Connection, Row, params};
 
-use super::altered_nodes::NodeAlteredSinceHead;
+use super::altered_node_columns::NodeAlteredSinceHead;
 use super::{
-    CHECKS, FingerprintsOfPresent, SCHEMA_OBJECTS, altered_file_and_root_ids, altered_nodes,
-    broken_fields_repair, compile_roots, compute_state_fingerprint, count, dangling_diffs,
-    head_and_fingerprint_repair, history_rows, invalid_utf8_texts, lost_file_row_recovery,
-    node_files, node_rows, nodes_gone_without_diff, number_ranges, repair_history_recorder,
-    rowid_overflow_and_singletons, run, schema_objects, source_file_paths, text_hashes,
-    typed_nodes,
+    CHECKS, PresentStateFingerprints, SCHEMA_OBJECTS, altered_file_and_root_id_repair,
+    altered_node_columns, broken_fields_repair, compile_roots, compute_state_fingerprint, count,
+    dangling_diffs, head_and_fingerprint_repair, history_rows, invalid_utf8_texts,
+    lost_file_row_recovery, node_files, node_rows, nodes_gone_without_diff, number_ranges,
+    repair_history_recorder, rowid_overflow_and_singletons, run, schema_objects, source_file_paths,
+    text_hashes, typed_nodes,
 };
 use crate::model::clock::UnixMillis;
 use crate::model::heat;
@@ -54,7 +54,7 @@ const FIXES: &[(&str, RepairFn)] = &[
     ("stale_compile_root", |conn, _| compile_roots::repair(conn)),
     // Before other repairs of the state, whose changes would be a part of the difference.
     ("fingerprint", |conn, _| head_and_fingerprint_repair::restore(conn)),
-    ("fingerprint", |conn, _| altered_file_and_root_ids::restore(conn)),
+    ("fingerprint", |conn, _| altered_file_and_root_id_repair::restore(conn)),
     ("fingerprint", |conn, _| lost_file_row_recovery::restore_altered_path(conn)),
     ("fingerprint", |conn, _| restore_altered(conn)),
     ("node_files", |conn, _| node_files::repair(conn)),
@@ -75,8 +75,8 @@ fn quiet(outcome: Result<(), StoreError>) -> Result<Vec<String>, StoreError> {
 
 /// Gives altered nodes back what HEAD's fingerprint proves.
 fn restore_altered(conn: &Connection) -> Result<Vec<String>, StoreError> {
-    let altered = altered_nodes::find(conn, &FingerprintsOfPresent::read(conn)?)?;
-    altered_nodes::restore(conn, &altered.proven)?;
+    let altered = altered_node_columns::find(conn, &PresentStateFingerprints::read(conn)?)?;
+    altered_node_columns::restore(conn, &altered.proven)?;
     Ok(altered.proven.iter().map(NodeAlteredSinceHead::note).collect())
 }
 
@@ -138,7 +138,7 @@ pub(crate) fn repair_failed(conn: &Connection, path: &Path, now: UnixMillis) -> 
 fn is_bad(name: &'static str, conn: &Connection, path: &Path) -> bool {
     let Some(&(_, examine)) = CHECKS.iter().find(|it| it.0 == name) else { return false };
     match name {
-        "fingerprint" => FingerprintsOfPresent::read(conn).map_or(true, |it| !it.agree()),
+        "fingerprint" => PresentStateFingerprints::read(conn).map_or(true, |it| !it.agree()),
         _ => run(name, examine, conn, path).is_bad(),
     }
 }
@@ -263,7 +263,7 @@ fn drop_dangling(conn: &Connection) -> Result<Vec<String>, StoreError> {
             false => format!("UPDATE {table} SET {from} = NULL WHERE {dangles}"),
         })
     };
-    let mut notes = altered_file_and_root_ids::restore(conn)?;
+    let mut notes = altered_file_and_root_id_repair::restore(conn)?;
     lost_file_row_recovery::restore_root(conn)?;
     notes.extend(lost_file_row_recovery::restore(conn)?);
     // Rows that refer to a deleted row are left to the next round.

@@ -17,7 +17,7 @@ use crate::memory::rollback::{LaterSnapshotPolicy, rollback};
 use crate::model::clock::{Clock, UnixMillis};
 use crate::model::identity::ContentHash;
 use crate::model::links::name::fold_name;
-use crate::model::links::reference::{Reference, ReferenceForm};
+use crate::model::links::reference::{Reference, ReferenceSyntax};
 use crate::settings::root_settings::RootSettings;
 use crate::store::Writer;
 
@@ -325,7 +325,7 @@ fn manual_edges_stay() {
         heading: None,
         alias: Some(format!("as {TOKEN}")),
         weight: 1.0,
-        form: ReferenceForm::Manual,
+        form: ReferenceSyntax::Manual,
     };
     let relate = |batch: &mut crate::store::Batch<'_>| {
         let from = batch.find_any(&from)?.unwrap().key;

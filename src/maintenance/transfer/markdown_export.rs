@@ -14,9 +14,9 @@ use std::path::Path;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use super::{AtomicFolder, IfExists, ProgressFn, TransferError};
-use crate::ingest::markdown_export_format::export_manifest::{INDEX_FILE, name_of};
+use crate::ingest::markdown_export_format::export_root_folders::{INDEX_FILE, name_of};
 use crate::ingest::markdown_export_format::{
-    ExportedNodeAttributes, FILE_HEADER, RootFolderIndex, push_node,
+    ExportedNodeAttributes, FILE_HEADER, FoldersByRoot, push_node,
 };
 use crate::ingest::scan;
 use crate::model::fields::CanonicalFields;
@@ -84,7 +84,7 @@ pub(crate) fn export_markdown(
 
 /// Where everything goes.
 struct ExportLayout {
-    index: RootFolderIndex,
+    index: FoldersByRoot,
     roots: Vec<RootLayout>,
 }
 
@@ -119,7 +119,7 @@ impl ExportLayout {
         let mut taken = if is_alone { tops } else { BTreeSet::new() };
         let agents = free_name(AGENTS_FOLDER, &mut taken);
         let mut layout = ExportLayout {
-            index: RootFolderIndex { roots: BTreeMap::new(), agents },
+            index: FoldersByRoot { roots: BTreeMap::new(), agents },
             roots: Vec::new(),
         };
         for ((number, path), files) in by_root {
@@ -161,7 +161,7 @@ struct MarkdownExporter<'a> {
 }
 
 /// A file of what agents wrote without one: its first nodes, and the id of their parent.
-struct AgentNotesFile {
+struct UnfiledNotesFile {
     path: String,
     tops: Vec<NodeRecord>,
     above: Option<NodeRecord>,
@@ -172,7 +172,7 @@ impl MarkdownExporter<'_> {
     fn write_agents(&mut self, folder: &str) -> Result<(), TransferError> {
         let mut taken = BTreeSet::new();
         let mut notes = Vec::new();
-        let mut waiting: Vec<AgentNotesFile> = Vec::new();
+        let mut waiting: Vec<UnfiledNotesFile> = Vec::new();
         for top in self.reader.records(&OF_NOBODY, &[])? {
             let name = match (is_heading(&top), top.label.strip_prefix('@')) {
                 (false, _) => {
@@ -183,13 +183,13 @@ impl MarkdownExporter<'_> {
                 (true, None) => format!("{NOTES}/{}", folder_name(&top.label, NOTES)),
             };
             let path = free_name(&format!("{folder}/{name}"), &mut taken);
-            waiting.push(AgentNotesFile { path, tops: vec![top], above: None });
+            waiting.push(UnfiledNotesFile { path, tops: vec![top], above: None });
         }
         if !notes.is_empty() {
             let path = free_name(&format!("{folder}/{NOTES}"), &mut taken);
-            waiting.push(AgentNotesFile { path, tops: notes, above: None });
+            waiting.push(UnfiledNotesFile { path, tops: notes, above: None });
         }
-        while let Some(AgentNotesFile { path, tops, above }) = waiting.pop() {
+        while let Some(UnfiledNotesFile { path, tops, above }) = waiting.pop() {
             let bucket = match &tops[..] {
                 [top] if is_heading(top) => top.label.starts_with('@') || above.is_some(),
                 _ => false,
@@ -202,7 +202,7 @@ impl MarkdownExporter<'_> {
                 let name = format!("{path}/{}", folder_name(&child.label, NOTES));
                 let path = free_name(&name, &mut taken);
                 let above = Some(tops[0].clone());
-                waiting.push(AgentNotesFile { path, tops: vec![child], above });
+                waiting.push(UnfiledNotesFile { path, tops: vec![child], above });
             }
             self.write_below(
                 &format!("{path}.md"),

@@ -5,14 +5,14 @@
 //! text are computed anew, and so are the fingerprints of states that had theirs before. Texts and
 //! states that were altered since they were exported get none, and the doctor finds them.
 
-mod pre_redaction_fingerprints;
+mod unredacted_state_fingerprints;
 
 use std::collections::BTreeMap;
 use std::mem;
 
-use pre_redaction_fingerprints::ReplacedValuesForFingerprints;
 use rusqlite::{Connection, params};
 use serde_json::{Map, Value};
+use unredacted_state_fingerprints::ReplacedValuesForFingerprints;
 
 use super::transferred_tables::TableSchema;
 use crate::ingest::redact::Redactor;

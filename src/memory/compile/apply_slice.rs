@@ -23,7 +23,7 @@ use crate::model::identity::{
 use crate::model::order_keys::AssignedOrderKey;
 use crate::model::tree::NodeType;
 use crate::store::{
-    Batch, FileId, FileRow, NewNode, NodeData, NodePlace, NodeRecord, NodeRowId, RootId,
+    Batch, FileId, FileRow, NewNode, NodePlace, NodeRecord, NodeRowId, RootId, UnplacedNodeData,
 };
 
 /// Least age in ms of a trusted file time. A file written just before its stat may be written
@@ -382,7 +382,7 @@ pub(super) fn apply(
             parent: node.parent.map(|parent| keys[parent]),
             position: ranks[idx].position,
         };
-        let (data, span) = (NodeData::of(node), node.span.clone());
+        let (data, span) = (UnplacedNodeData::of(node), node.span.clone());
         let (hash, breadcrumb) = (hashes[idx], &breadcrumbs[idx]);
         let wanted = export_marks::wanted_id(&marks, idx);
         let new = NewNode { data, span, hash, breadcrumb, place, path: &path, wanted };

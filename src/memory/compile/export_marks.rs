@@ -14,7 +14,8 @@ use crate::model::links::reference::Reference;
 use crate::model::tree::{DocumentTree, Node, NodeType};
 use crate::model::typed_node_field_schemas::TypedNodeSchema;
 use crate::store::{
-    Batch, FIELDS, NodeData, NodePlace, NodeRecord, NodeRowId, OptionalColumnValue, StoreError,
+    Batch, FIELDS, NodePlace, NodeRecord, NodeRowId, OptionalColumnValue, StoreError,
+    UnplacedNodeData,
 };
 use crate::text;
 
@@ -161,7 +162,8 @@ fn update(
         ));
         return Ok(());
     }
-    let new = NodeData { attributes: known.attributes.clone(), ..NodeData::of(node) };
+    let new =
+        UnplacedNodeData { attributes: known.attributes.clone(), ..UnplacedNodeData::of(node) };
     batch.set_agent_text(known, &new)
 }
 
@@ -172,7 +174,7 @@ fn add(
     node: &Node,
     marks: &ExportedNodeAttributes,
 ) -> Result<Option<NodeRowId>, StoreError> {
-    let mut data = NodeData::of(node);
+    let mut data = UnplacedNodeData::of(node);
     if let Some(fields) = &marks.fields {
         data.attributes =
             data.attributes.with(FIELDS, Some(OptionalColumnValue::Text(fields.to_string())));
@@ -202,7 +204,7 @@ fn add(
 fn same_below(
     batch: &Batch<'_>,
     parent: Option<NodeRowId>,
-    data: &NodeData<'_>,
+    data: &UnplacedNodeData<'_>,
 ) -> Result<Option<NodeRowId>, StoreError> {
     const SAME_MAX: usize = 16;
     let same = batch.agent_nodes_with_text(data, SAME_MAX)?;

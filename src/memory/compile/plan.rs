@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::ingest::markdown_export_format::ExportedSourceRoot;
-use crate::ingest::scan::{PassedOver, ScannedFile, SkippedPath};
+use crate::ingest::markdown_export_format::RootWithinExport;
+use crate::ingest::scan::{PassedOverSummary, ScannedFile, SkippedPath};
 use crate::settings::root_settings::RootSettings;
 use crate::store::FileRow;
 
@@ -16,7 +16,7 @@ pub(super) struct CompilePlan {
     /// The compiled part of the root.
     pub(super) scope: CompileScope,
     /// The part of an export that the root is.
-    pub(super) exported: Option<ExportedSourceRoot>,
+    pub(super) exported: Option<RootWithinExport>,
     /// The settings of the root.
     pub(super) workspace: Arc<RootSettings>,
     /// Files to read: known ones first, then new ones, each by path.
@@ -28,7 +28,7 @@ pub(super) struct CompilePlan {
     /// Files of nested roots that this root takes over, with their paths here.
     pub(super) adopted: Vec<(FileRow, String)>,
     pub(super) skipped: Vec<SkippedPath>,
-    pub(super) passed_over: PassedOver,
+    pub(super) passed_over: PassedOverSummary,
 }
 
 impl CompilePlan {

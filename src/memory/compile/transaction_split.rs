@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use super::moved_text_file_groups::{DisjointFileSets, FileGroup, NodeTextKey, without};
+use super::file_groups_by_moved_text::{DisjointFileSets, FileGroup, NodeTextKey, without};
 use super::plan::CompilePlan;
 use super::read_and_parse::{self, FileReadOutcome, weight};
 use super::{CompileError, CompileRequest};

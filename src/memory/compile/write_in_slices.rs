@@ -9,7 +9,7 @@ use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use super::apply_slice::{self, Slice};
-use super::moved_text_file_groups::FileGroup;
+use super::file_groups_by_moved_text::FileGroup;
 use super::plan::CompilePlan;
 use super::read_and_parse::{self, FileReadOutcome};
 use super::transaction_split::{self, CompileParts};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::PoisonError;
 
 use super::WrittenNode;
-use crate::memory::compile::write_back::{
+use crate::memory::compile::agent_edit_write_back::{
     NodeEditInFile, WriteBackFolder, WriteBackOutcome, landed_nodes,
 };
 use crate::memory::{Error, Memory};

@@ -2,7 +2,7 @@
 
 use super::{Error, WrittenNode};
 use crate::model::tree::DocumentTree;
-use crate::store::{Batch, NodeData, NodeRecord, NodeRowId, StoreError};
+use crate::store::{Batch, NodeRecord, NodeRowId, StoreError, UnplacedNodeData};
 
 /// Nodes with the same text that are compared to recognize a repeated write.
 const REPEATED_MAX: usize = 16;
@@ -15,7 +15,7 @@ pub(super) fn already(
     tree: &DocumentTree,
 ) -> Result<Option<Vec<WrittenNode>>, Error> {
     let n_roots = tree.nodes.iter().filter(|it| it.parent.is_none()).count();
-    for first in batch.agent_nodes_with_text(&NodeData::of(&tree.nodes[0]), REPEATED_MAX)? {
+    for first in batch.agent_nodes_with_text(&UnplacedNodeData::of(&tree.nodes[0]), REPEATED_MAX)? {
         let is_here = match parent {
             Some(key) => first.place.parent == Some(key),
             None => first.place.parent.is_none() && first.place.file.is_none(),
@@ -59,7 +59,7 @@ fn same(
             return Ok(None);
         }
         left.push(batch.children_of(stored.key)?.into_iter());
-        written.push(WrittenNode::of(stored.id, &NodeData::of(node), depth));
+        written.push(WrittenNode::of(stored.id, &UnplacedNodeData::of(node), depth));
     }
     Ok(Some(written))
 }

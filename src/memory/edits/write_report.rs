@@ -6,7 +6,7 @@ use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
 use crate::query::render::{to_one_line, to_quote, write_confirmation};
 use crate::query::{self, NearDuplicate, TextIndex};
-use crate::store::{Batch, NearDuplicateCandidate, NodeData, NodeRowId, StoreError};
+use crate::store::{Batch, NearDuplicateCandidate, NodeRowId, StoreError, UnplacedNodeData};
 
 /// Written nodes that a reply names.
 const NAMED_MAX: usize = 32;
@@ -21,8 +21,8 @@ pub(super) struct WrittenNode {
 }
 
 impl WrittenNode {
-    pub(super) fn of(id: NodeId, data: &NodeData<'_>, depth: usize) -> WrittenNode {
-        let &NodeData { node_type, label, token_count, .. } = data;
+    pub(super) fn of(id: NodeId, data: &UnplacedNodeData<'_>, depth: usize) -> WrittenNode {
+        let &UnplacedNodeData { node_type, label, token_count, .. } = data;
         WrittenNode { id, node_type, label: label.to_owned(), token_count, depth }
     }
 }

@@ -14,7 +14,7 @@ use super::conflict_writes::{
     statements_of,
 };
 use super::contradicting_facts::{are_rivals, current_facts_of, is_below_hidden, is_current_fact};
-use super::fact_of_episode::hide_episodes_of_forgotten;
+use super::fact_stated_by_episode::hide_episodes_of_forgotten;
 use super::fact_subject::FactSubjectCache;
 use super::facts_by_value::FactsByValue;
 use super::node_writes::StoredKnowledgeNode;

@@ -12,7 +12,7 @@ use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::{NamedEntity, marked_entities, name_key, possible_names};
 use crate::model::fields;
 use crate::model::identity::NodeId;
-use crate::model::topic_names::{TopicName, topic_slug};
+use crate::model::topic_name_matching_and_slugs::{TopicNameOrSlug, topic_slug};
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 use crate::text::tokens;
@@ -319,7 +319,7 @@ pub(super) fn known_topic(
 
 /// Returns the topics of a name or a slug, hidden or not: those that have the name now first.
 fn topics_named(batch: &Batch<'_>, text: &str) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
-    let name = TopicName::of(text);
+    let name = TopicNameOrSlug::of(text);
     let keys: Vec<&str> = name.keys().iter().map(String::as_str).collect();
     let topics = StoredKnowledgeNode::all(batch.with_any_facet(NodeType::Topic, "name", &keys)?)?;
     let matched =

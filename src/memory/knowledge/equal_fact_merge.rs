@@ -63,14 +63,14 @@ pub(super) fn merge_equal_facts(batch: &mut Batch<'_>, now: UnixMillis) -> Resul
 
 /// A term that facts share which may be one: a key, or without an attribute their cluster.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum SharedTerm {
+enum FactBlockingKey {
     Key(String),
     Cluster(NodeRowId),
 }
 
 /// The facts of the terms that were looked up, by what they say.
 #[derive(Default)]
-struct FactsByStatement(BTreeMap<SharedTerm, HashMap<String, Vec<NodeRowId>>>);
+struct FactsByStatement(BTreeMap<FactBlockingKey, HashMap<String, Vec<NodeRowId>>>);
 
 impl FactsByStatement {
     /// Returns the other facts that share a term with one and say the same.
@@ -79,11 +79,12 @@ impl FactsByStatement {
         batch: &Batch<'_>,
         fact: &StoredKnowledgeNode,
     ) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
-        let terms: Vec<SharedTerm> = match fact.has("attribute") {
-            true => {
-                keys_of_fact(fact).into_iter().map(|it| SharedTerm::Key(it.to_owned())).collect()
-            }
-            false => fact.record.place.parent.map(SharedTerm::Cluster).into_iter().collect(),
+        let terms: Vec<FactBlockingKey> = match fact.has("attribute") {
+            true => keys_of_fact(fact)
+                .into_iter()
+                .map(|it| FactBlockingKey::Key(it.to_owned()))
+                .collect(),
+            false => fact.record.place.parent.map(FactBlockingKey::Cluster).into_iter().collect(),
         };
         let mut others = facts_saying(batch, &fact.record.content)?;
         let statement = normal_statement(&fact.record.content);
@@ -111,14 +112,14 @@ impl FactsByStatement {
 /// Returns the facts that have a term, of a cluster the newest ones, by what they say.
 fn facts_of(
     batch: &Batch<'_>,
-    term: &SharedTerm,
+    term: &FactBlockingKey,
 ) -> Result<HashMap<String, Vec<NodeRowId>>, MemoryError> {
     let texts = match term {
-        SharedTerm::Key(key) => {
+        FactBlockingKey::Key(key) => {
             let facts = batch.living_facts_of(&[key])?.into_iter();
             facts.map(|it| (it.key, it.content)).collect()
         }
-        SharedTerm::Cluster(key) => batch.texts_of_newest_facts(*key, COMPARED_MAX)?,
+        FactBlockingKey::Cluster(key) => batch.texts_of_newest_facts(*key, COMPARED_MAX)?,
     };
     let mut facts: HashMap<String, Vec<NodeRowId>> = HashMap::new();
     for (key, text) in texts {

@@ -251,7 +251,7 @@ impl FactSubject {
         let hashes: Vec<&str> = self.hashes.iter().map(String::as_str).collect();
         let mut clusters = clusters_of(batch, &hashes)?;
         if self.file.as_ref().is_some_and(|(_, it)| it.has_other_roots) {
-            clusters = self.with_own_facts(batch, clusters, EmptyClusters::Own)?;
+            clusters = self.with_own_facts(batch, clusters, EmptyClusterOwnership::Own)?;
         }
         if let Some(first) = clusters.first()
             && let Some(other) = subject_of_cluster(batch, first)?
@@ -276,13 +276,13 @@ impl FactSubject {
         &self,
         batch: &Batch<'_>,
         clusters: Vec<StoredKnowledgeNode>,
-        empty: EmptyClusters,
+        empty: EmptyClusterOwnership,
     ) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
         let mut own = Vec::new();
         for cluster in clusters {
             let facts = batch.living_facts_below(&[cluster.record.key], NAMES_MAX)?;
             let facts = StoredKnowledgeNode::all(facts)?;
-            let mut is_own = facts.is_empty() && empty == EmptyClusters::Own;
+            let mut is_own = facts.is_empty() && empty == EmptyClusterOwnership::Own;
             for fact in &facts {
                 is_own = is_own || self.admits(batch, fact)?;
             }
@@ -296,7 +296,7 @@ impl FactSubject {
 
 /// Whether clusters without facts are those of a subject that has their name.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum EmptyClusters {
+enum EmptyClusterOwnership {
     Own,
     OfOthers,
 }
@@ -393,7 +393,11 @@ pub(super) fn other_clusters(
     for subject in &mut subjects {
         clusters.append(&mut subject.find_clusters(batch)?);
         let shared = subject.find_shared_clusters(batch)?;
-        clusters.append(&mut subject.with_own_facts(batch, shared, EmptyClusters::OfOthers)?);
+        clusters.append(&mut subject.with_own_facts(
+            batch,
+            shared,
+            EmptyClusterOwnership::OfOthers,
+        )?);
     }
     if subjects.is_empty() {
         clusters = clusters_of(batch, &[hash])?;

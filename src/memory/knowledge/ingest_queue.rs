@@ -37,7 +37,7 @@ const OF_BUFFER: [&str; 3] = ["source", "topic", "instructions"];
 
 /// Asks to ingest a text, or to make chunks of what waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct IngestRequest {
+pub(crate) struct MemoryIngestArgs {
     content: Option<String>,
     flushes: bool,
     source: String,
@@ -45,9 +45,9 @@ pub(crate) struct IngestRequest {
     instructions: Option<String>,
 }
 
-impl IngestRequest {
+impl MemoryIngestArgs {
     /// Reads the arguments of `MemoryIngest`.
-    pub(crate) fn parse(args: &Map<String, Value>) -> KnowledgeResult<IngestRequest> {
+    pub(crate) fn parse(args: &Map<String, Value>) -> KnowledgeResult<MemoryIngestArgs> {
         let known = &["content", "flush", "source", "topic", "instructions"];
         let given = ArgumentObject::new(args, "", known)?;
         let content = given.text("content", CONTENT_CHARS_MAX)?.map(str::to_owned);
@@ -55,7 +55,7 @@ impl IngestRequest {
         if content.is_none() && !flushes {
             return Err(MemoryError::invalid("give `content`, `flush` or both"));
         }
-        Ok(IngestRequest {
+        Ok(MemoryIngestArgs {
             content,
             flushes,
             source: given.string("source", 100)?.unwrap_or_else(|| "conversation".to_owned()),
@@ -67,7 +67,7 @@ impl IngestRequest {
 
 impl Memory {
     /// Keeps a text until it is divided into episodes.
-    pub(crate) fn ingest(&self, request: &IngestRequest) -> Result<Value, MemoryError> {
+    pub(crate) fn ingest(&self, request: &MemoryIngestArgs) -> Result<Value, MemoryError> {
         let redactor = &self.workspace().redactor;
         let scrub = |it: &str| redactor.scrub(it).text.into_owned();
         let content = request.content.as_deref().map(scrub);

@@ -13,8 +13,8 @@ use crate::model::typed_node_field_schemas::knowledge::LINKS_MAX;
 use crate::model::validity::Validity;
 use crate::store::reader::unreadable;
 use crate::store::{
-    Batch, FIELDS, NodeData, NodePlace, NodeRecord, NodeRowId, OptionalColumnValue,
-    OptionalColumnValues,
+    Batch, FIELDS, NodePlace, NodeRecord, NodeRowId, OptionalColumnValue, OptionalColumnValues,
+    UnplacedNodeData,
 };
 use crate::text::{self, LABEL_CHARS_MAX, tokens};
 
@@ -211,7 +211,7 @@ pub(super) fn add_node(
     }
     let fields = checked(node_type, fields)?;
     let label = label(node_type, &fields, content);
-    let data = NodeData {
+    let data = UnplacedNodeData {
         node_type,
         format: ContentFormat::Plain,
         label: &label,
@@ -268,7 +268,7 @@ pub(super) fn set_node(
     let fields = checked(node.record.node_type, fields)?;
     let token_count = if is_same_text { node.record.token_count } else { tokens::count(content) };
     let label = label(node.record.node_type, &fields, content);
-    let data = NodeData {
+    let data = UnplacedNodeData {
         label: &label,
         content,
         token_count,

@@ -24,7 +24,7 @@ use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::{NamedEntity, name_key};
 use crate::model::identity::NodeId;
-use crate::model::topic_names::TopicName;
+use crate::model::topic_name_matching_and_slugs::TopicNameOrSlug;
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::knowledge::FACT_CLUSTER;
 use crate::query::AccessKind;
@@ -34,7 +34,7 @@ use crate::text::terminal_safe_json::json_text;
 use crate::text::tokens;
 use items::RecallItem;
 pub(crate) use request::RecallRequest;
-use seeds::RecallCandidates;
+use seeds::FoundRecallItems;
 
 /// The least fused relevance of a seed.
 const FLOOR: f64 = 0.25;
@@ -188,7 +188,7 @@ pub(super) fn find_topic(reader: &Reader, text: &str) -> KnowledgeResult<Option<
     {
         return Ok(Some(row));
     }
-    let name = TopicName::of(text);
+    let name = TopicNameOrSlug::of(text);
     let mut topics = Vec::new();
     for key in name.keys() {
         topics.extend(all_with(reader, NodeType::Topic, "name", key)?);
@@ -304,8 +304,8 @@ impl RecallQueryContext<'_> {
     }
 
     /// Chooses what is shown, and reads the facts of clusters.
-    fn items(&self, found: RecallCandidates) -> KnowledgeResult<Vec<RecallItem>> {
-        let RecallCandidates { mut seeds, mut reached, mut episodes, fact_scores } = found;
+    fn items(&self, found: FoundRecallItems) -> KnowledgeResult<Vec<RecallItem>> {
+        let FoundRecallItems { mut seeds, mut reached, mut episodes, fact_scores } = found;
         let by_score = |a: &RecallItem, b: &RecallItem| b.score.total_cmp(&a.score);
         seeds.sort_by(by_score);
         reached.sort_by(by_score);

@@ -7,7 +7,7 @@ use super::contradicting_facts::{is_equal_text, is_standing_fact};
 use super::entity_resolution::{
     entities_given, entity_given, known_topic, mentioned, shown_entity, topic_field, topic_named,
 };
-use super::fact_of_episode::stated_fact;
+use super::fact_stated_by_episode::stated_fact;
 use super::fact_subject::FactSubject;
 use super::fact_writes::{FactOutcome, NewFact, state_fact};
 use super::node_writes::{
@@ -22,7 +22,7 @@ use crate::memory::typed::{MemoryError, NewMemory, StoreRequest};
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::normal_name;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::tool_advice::CallableTools;
+use crate::model::next_step_advice::CallableTools;
 use crate::model::tree::NodeType;
 use crate::model::validity::Validity;
 use crate::store::{Batch, RequestReceipt};

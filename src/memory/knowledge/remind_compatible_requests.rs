@@ -9,7 +9,7 @@ use super::arguments::{ArgumentObject, KnowledgeResult};
 use super::recall::{find_topic, node_of_type, unknown};
 use super::resource_json::{LIST_DEFAULT, LIST_MAX, deleted_document, stats_document};
 use super::{
-    ApplyRequest, ConsolidateRequest, IngestRequest, RecallRequest, RememberRequest,
+    ApplyRequest, ConsolidateRequest, MemoryIngestArgs, RecallRequest, RememberRequest,
     WorksheetRequest, concept_document, concepts_document, entities_document, entity_document,
     topics_document,
 };
@@ -75,14 +75,14 @@ pub(crate) fn consolidate(memory: &Memory, args: &ArgumentMap) -> KnowledgeResul
 pub(crate) fn ingest(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<Value> {
     let given = ArgumentObject::new(args, "", &["content", "source", "topic", "instructions"])?;
     given.required("content", given.value("content"))?;
-    memory.ingest(&IngestRequest::parse(&without_blanks(args))?)
+    memory.ingest(&MemoryIngestArgs::parse(&without_blanks(args))?)
 }
 
 /// Makes chunks of the raw text that waits.
 pub(crate) fn flush_ingest(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<Value> {
     ArgumentObject::new(args, "", &["topic", "instructions"])?;
     let asked = with(without_blanks(args), "flush", true);
-    memory.ingest(&IngestRequest::parse(&asked)?)
+    memory.ingest(&MemoryIngestArgs::parse(&asked)?)
 }
 
 pub(crate) fn list_topics(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<Value> {

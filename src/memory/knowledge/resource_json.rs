@@ -16,7 +16,7 @@ use super::recall::{find_topic, unknown};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::normal_name;
-use crate::model::topic_names::topic_slug;
+use crate::model::topic_name_matching_and_slugs::topic_slug;
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
 use crate::store::NodeRowId;

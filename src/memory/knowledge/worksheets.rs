@@ -19,7 +19,7 @@ use super::resource_json::n_open_conflicts;
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
-use crate::model::topic_names::topic_slug;
+use crate::model::topic_name_matching_and_slugs::topic_slug;
 use crate::model::tree::NodeType;
 use crate::query::cut_to_tokens;
 use crate::store::NodeRowId;

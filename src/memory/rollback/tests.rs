@@ -220,7 +220,7 @@ impl RollbackFixture {
                 let place = batch.last_place(under.place.file.filter(|_| id != other), parent)?;
                 let label = text::label_of_text(&word);
                 let node = Node::default();
-                let agent_content = agent_text(NodeData::of(&node), &label, &word);
+                let agent_content = agent_text(UnplacedNodeData::of(&node), &label, &word);
                 batch.insert_agent_node(&agent_content, place).map(drop)
             }),
             8 => self.agent(|batch| {
@@ -242,9 +242,13 @@ impl RollbackFixture {
     }
 }
 
-fn agent_text<'a>(data: NodeData<'a>, label: &'a str, content: &'a str) -> NodeData<'a> {
+fn agent_text<'a>(
+    data: UnplacedNodeData<'a>,
+    label: &'a str,
+    content: &'a str,
+) -> UnplacedNodeData<'a> {
     let token_count = tokens::count(content);
-    NodeData { label, content, token_count, ..data }
+    UnplacedNodeData { label, content, token_count, ..data }
 }
 
 fn cascade(batch: &mut Batch<'_>, id: NodeId) -> Result<(), StoreError> {

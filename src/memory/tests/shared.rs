@@ -17,7 +17,7 @@ use crate::store::replication::in_process_sequencer::{
     CommitFault, InProcessSequencer, first_turn, shared_rows,
 };
 use crate::store::replication::{LogHash, Sequencer, join_space, replica_of};
-use crate::store::{Batch, IfMissing, NodeData, SharedError, StoreError, Writer};
+use crate::store::{Batch, IfMissing, SharedError, StoreError, UnplacedNodeData, Writer};
 
 /// A space and its replicas.
 pub(super) struct Space {
@@ -365,7 +365,7 @@ fn a_change_past_the_log_begins_a_new_epoch() {
     let leak = |batch: &mut Batch<'_>| {
         let node = batch.find(NodeId::parse(&id).unwrap())?.unwrap();
         let content = "The key is AKIAQ7RM2XNVT5WZ3KLD";
-        batch.set_agent_text(&node, &NodeData { content, ..node.data() })
+        batch.set_agent_text(&node, &UnplacedNodeData { content, ..node.data() })
     };
     a.writer.write::<_, StoreError>("leak", "", space.clock.now(), leak).unwrap();
     assert!(b.sharing().unwrap().follow().unwrap());

@@ -16,7 +16,7 @@ use crate::model::fields::CanonicalFields;
 use crate::model::tree::NodeType;
 use crate::query::render::to_one_line;
 use crate::store::reader::AccessStats;
-use crate::store::{Batch, FIELDS, NodeData, NodeRecord, OptionalColumnValue};
+use crate::store::{Batch, FIELDS, NodeRecord, OptionalColumnValue, UnplacedNodeData};
 use crate::text::{self, tokens};
 
 /// Lines between two reports of progress.
@@ -242,6 +242,6 @@ fn replace(
     let token_count = if is_same_text { node.token_count } else { tokens::count(content) };
     let attributes =
         node.attributes.with(FIELDS, Some(OptionalColumnValue::Text(fields.to_string())));
-    let data = NodeData { label: &label, content, token_count, attributes, ..node.data() };
+    let data = UnplacedNodeData { label: &label, content, token_count, attributes, ..node.data() };
     Ok(batch.set_agent_text(node, &data)?)
 }

@@ -14,7 +14,7 @@ const DATE_BYTES_MAX: usize = 40;
 const MONTHS_AND_WORDS: [&str; 3] = ["march", "may", "august"];
 
 /// A part of a date as written: a number, the name of a month, or a sign.
-enum DatePart {
+enum DateToken {
     Number { value: u32, n_digits: usize },
     Month { number: u32, is_name: bool },
     Sign(char),
@@ -77,23 +77,23 @@ fn with_month(text: &str) -> Option<(String, usize)> {
     let (mut at, mut end) = (0, 0);
     while let Some((part, n_bytes)) = part(&text[at..]) {
         match part {
-            DatePart::Number { value, n_digits: 1 | 2 } if day.is_none() && year.is_none() => {
+            DateToken::Number { value, n_digits: 1 | 2 } if day.is_none() && year.is_none() => {
                 day = Some(value);
             }
-            DatePart::Number { value, n_digits: 4 } if month.is_some() && year.is_none() => {
+            DateToken::Number { value, n_digits: 4 } if month.is_some() && year.is_none() => {
                 year = Some(value);
             }
-            DatePart::Month { number, is_name: it } if month.is_none() && year.is_none() => {
+            DateToken::Month { number, is_name: it } if month.is_none() && year.is_none() => {
                 (month, is_name) = (Some(number), it);
             }
-            DatePart::Sign('.') if day.is_some() && month.is_none() && !is_pointed => {
+            DateToken::Sign('.') if day.is_some() && month.is_none() && !is_pointed => {
                 is_pointed = true;
             }
-            DatePart::Sign(',') if day.is_some() && month.is_some() && year.is_none() => {
+            DateToken::Sign(',') if day.is_some() && month.is_some() && year.is_none() => {
                 at += n_bytes;
                 continue;
             }
-            DatePart::Sign(' ') => {
+            DateToken::Sign(' ') => {
                 at += n_bytes;
                 continue;
             }
@@ -117,7 +117,7 @@ fn with_month(text: &str) -> Option<(String, usize)> {
 }
 
 /// Reads the next part of a date that has the name of its month.
-fn part(text: &str) -> Option<(DatePart, usize)> {
+fn part(text: &str) -> Option<(DateToken, usize)> {
     if let Some((value, n_digits)) = digits(text) {
         let after = &text[n_digits..];
         let ending = ["st", "nd", "rd", "th"].into_iter().find(|it| after.starts_with(it));
@@ -125,22 +125,22 @@ fn part(text: &str) -> Option<(DatePart, usize)> {
         let is_more = |it: char| it.is_alphanumeric() || it == '%';
         let is_whole = !text[n_bytes..].starts_with(is_more)
             && !text[n_bytes..].strip_prefix(['.', ',', '-', ':']).is_some_and(starts_with_digit);
-        return is_whole.then_some((DatePart::Number { value, n_digits }, n_bytes));
+        return is_whole.then_some((DateToken::Number { value, n_digits }, n_bytes));
     }
     let n_bytes = text.find(|it: char| !it.is_alphabetic()).unwrap_or(text.len());
     let word = &text[..n_bytes];
     if word.is_empty() {
         let sign = text.chars().next().filter(|it| matches!(it, ' ' | ',' | '.'))?;
-        return Some((DatePart::Sign(sign), 1));
+        return Some((DateToken::Sign(sign), 1));
     }
     if word.eq_ignore_ascii_case("of") {
-        return Some((DatePart::Sign(' '), n_bytes));
+        return Some((DateToken::Sign(' '), n_bytes));
     }
     let number = month_number(word)?;
     let is_whole = word.len() == MONTHS[number as usize - 1].len();
     let is_short = !is_whole && text[n_bytes..].starts_with('.');
     let is_name = word.starts_with(char::is_uppercase) || !MONTHS_AND_WORDS.contains(&word);
-    let part = DatePart::Month { number, is_name };
+    let part = DateToken::Month { number, is_name };
     Some((part, n_bytes + usize::from(is_short)))
 }
 

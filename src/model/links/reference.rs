@@ -8,7 +8,7 @@ pub(crate) const WEIGHT_MAX: f64 = 1000.0;
 
 /// The syntax of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ReferenceForm {
+pub(crate) enum ReferenceSyntax {
     /// `[[…]]`.
     Wiki,
     /// `![[…]]`.
@@ -37,7 +37,7 @@ pub(crate) struct Reference {
     /// Strength, finite and within [0, 1000].
     pub(crate) weight: f64,
     /// Its syntax.
-    pub(crate) form: ReferenceForm,
+    pub(crate) form: ReferenceSyntax,
 }
 
 impl Reference {

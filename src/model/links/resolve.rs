@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use super::name::{LinkCandidate, LinkNameHash, LinkResolution, fold_name, slug};
 use super::nearest_target_index::{NameCandidates, folder};
-use crate::model::links::reference::{Reference, ReferenceForm};
+use crate::model::links::reference::{Reference, ReferenceSyntax};
 use crate::text;
 
 /// An index of possible targets. Places come in document order, those of one file together.
@@ -125,14 +125,14 @@ impl<I: LinkIndex> Resolver<I> {
         }
         // An id that was given by hand means that node only.
         let is_id = reference.id_hint.as_ref().is_some_and(|it| *it != reference.label);
-        if reference.label.is_empty() || reference.form == ReferenceForm::Manual && is_id {
+        if reference.label.is_empty() || reference.form == ReferenceSyntax::Manual && is_id {
             return Ok(LinkResolution::Missing);
         }
         if let Some(source) = &reference.source {
             return self.in_source(from, &slashed(source), reference);
         }
         let heading = reference.heading.as_deref();
-        if reference.form == ReferenceForm::Markdown {
+        if reference.form == ReferenceSyntax::Markdown {
             // A fragment alone: a heading of the same file.
             for name in [heading.unwrap_or(""), &reference.label] {
                 if let Some(id) = self.heading_in(from, name)? {
@@ -202,7 +202,7 @@ impl<I: LinkIndex> Resolver<I> {
         let file = match exact {
             Some(file) => file,
             // A link that a renderer follows from a file has one meaning only.
-            None if reference.form == ReferenceForm::Markdown && !from.is_empty() => {
+            None if reference.form == ReferenceSyntax::Markdown && !from.is_empty() => {
                 return Ok(LinkResolution::Missing);
             }
             None => {
@@ -218,7 +218,7 @@ impl<I: LinkIndex> Resolver<I> {
         };
         let inside = match (&reference.heading, reference.form) {
             (Some(heading), _) => Some(self.heading_in(&file.path, heading)?.unwrap_or(file.id)),
-            (None, ReferenceForm::Markdown) => Some(file.id),
+            (None, ReferenceSyntax::Markdown) => Some(file.id),
             (None, _) => {
                 let wanted = fold_name(&as_label(&reference.label));
                 let places = self.inside(&file.path, &reference.label)?;

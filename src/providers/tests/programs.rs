@@ -4,7 +4,7 @@ use super::*;
 
 fn program(job: ProviderJob, script: &str) -> ProviderClient {
     let command = ["sh", "-c", script].map(str::to_owned).to_vec();
-    let settings = ProviderSpec { command, retries: 0, ..settings(ProviderApiOrCommand::Command) };
+    let settings = ProviderSpec { command, retries: 0, ..settings(ProviderKind::Command) };
     let (key, certificates) = (Ok(None), Ok(None));
     ProviderClient::new(ProviderConfig { job, settings, key, certificates }).unwrap()
 }
@@ -33,7 +33,7 @@ fn a_program_that_fails_says_why() {
         job: ProviderJob::Completion,
         settings: ProviderSpec {
             command: vec!["/nonexistent/program".to_owned()],
-            ..settings(ProviderApiOrCommand::Command)
+            ..settings(ProviderKind::Command)
         },
         key: Ok(None),
         certificates: Ok(None),
@@ -68,7 +68,7 @@ fn a_program_that_leaves_others_at_its_pipes_is_not_waited_for() {
         format!("setsid sh -c '{stays}' '{}' & echo '[1, 2]'; cat >/dev/null", flag.display());
     let command = vec!["sh".to_owned(), "-c".to_owned(), script];
     let (short, long) = (Duration::from_millis(100), Duration::from_secs(30));
-    let settings = ProviderSpec { command, retries: 0, ..settings(ProviderApiOrCommand::Command) };
+    let settings = ProviderSpec { command, retries: 0, ..settings(ProviderKind::Command) };
     let (sender, told) = crossbeam_channel::unbounded();
     let ask = move || {
         let provider = |job, timeout| {
@@ -94,8 +94,7 @@ fn a_program_that_leaves_others_at_its_pipes_is_not_waited_for() {
 fn parts_of_hanging() -> ProviderConfig {
     let command = ["sh", "-c", "sleep 600 | sleep 600"].map(str::to_owned).to_vec();
     let timeout = Duration::from_millis(100);
-    let settings =
-        ProviderSpec { command, timeout, retries: 0, ..settings(ProviderApiOrCommand::Command) };
+    let settings = ProviderSpec { command, timeout, retries: 0, ..settings(ProviderKind::Command) };
     ProviderConfig { job: ProviderJob::Completion, settings, key: Ok(None), certificates: Ok(None) }
 }
 
@@ -155,7 +154,7 @@ fn waiting(go: &std::path::Path, waits: &std::path::Path) -> ProviderClient {
     let settings = ProviderSpec {
         command: words.chain(files).collect(),
         retries: 0,
-        ..settings(ProviderApiOrCommand::Command)
+        ..settings(ProviderKind::Command)
     };
     let (job, key, certificates) = (ProviderJob::Embeddings, Ok(None), Ok(None));
     ProviderClient::new(ProviderConfig { job, settings, key, certificates }).unwrap()

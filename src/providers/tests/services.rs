@@ -18,7 +18,7 @@ fn provider(service: &Service, settings: ProviderSpec, job: ProviderJob) -> Prov
 
 /// Asks a model of that kind, which answers with that body.
 #[track_caller]
-fn completed(kind: ProviderApiOrCommand, answer: Value) -> (Result<String, ProviderError>, Seen) {
+fn completed(kind: ProviderKind, answer: Value) -> (Result<String, ProviderError>, Seen) {
     let service = Service::with_tls(move |_, _| Reply::Body(200, answer.to_string()));
     let provider = provider(&service, settings(kind), ProviderJob::Completion);
     let told = provider.complete(&prompt("What?"), &at_once);
@@ -33,7 +33,7 @@ fn body(seen: &Seen) -> Value {
 fn anthropic_is_asked_in_its_form() {
     let answer = json!({"content": [{"type": "text", "text": "[1"}, {"type": "text", "text": "]"}],
         "stop_reason": "end_turn"});
-    let (told, seen) = completed(ProviderApiOrCommand::Anthropic, answer);
+    let (told, seen) = completed(ProviderKind::Anthropic, answer);
     assert_eq!(told, Ok("[1]".to_owned()));
     assert_eq!(seen.line, "POST /v1/messages");
     assert_eq!(seen.header("x-api-key"), Some(KEY));
@@ -49,12 +49,12 @@ fn openai_azure_and_ollama_are_asked_in_theirs() {
     let messages = json!([{"role": "system", "content": "Answer."},
         {"role": "user", "content": "What?"}]);
     let choice = json!({"choices": [{"message": {"content": "[]"}, "finish_reason": "stop"}]});
-    let (told, seen) = completed(ProviderApiOrCommand::OpenAi, choice.clone());
+    let (told, seen) = completed(ProviderKind::OpenAi, choice.clone());
     assert_eq!((told, seen.line.as_str()), (Ok("[]".to_owned()), "POST /chat/completions"));
     assert_eq!(seen.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
     assert_eq!(body(&seen), json!({"model": "m-1", "messages": messages}));
 
-    let (told, seen) = completed(ProviderApiOrCommand::Azure, choice);
+    let (told, seen) = completed(ProviderKind::Azure, choice);
     assert_eq!(told, Ok("[]".to_owned()));
     let path = "/openai/deployments/m-1/chat/completions?api-version=2024-10-21";
     assert_eq!(seen.line, format!("POST {path}"));
@@ -62,7 +62,7 @@ fn openai_azure_and_ollama_are_asked_in_theirs() {
     assert_eq!(body(&seen), json!({"messages": messages}));
 
     let answer = json!({"message": {"content": "[]"}, "done_reason": "stop"});
-    let (told, seen) = completed(ProviderApiOrCommand::Ollama, answer);
+    let (told, seen) = completed(ProviderKind::Ollama, answer);
     assert_eq!((told, seen.line.as_str()), (Ok("[]".to_owned()), "POST /api/chat"));
     let whole = json!({"model": "m-1", "stream": false, "options": {"num_ctx": 32768},
         "messages": messages});
@@ -73,14 +73,11 @@ fn openai_azure_and_ollama_are_asked_in_theirs() {
 fn an_answer_that_ran_out_of_tokens_or_has_no_text_is_none() {
     let cut = json!({"content": [{"type": "text", "text": "["}], "stop_reason": "max_tokens"});
     for (kind, answer) in [
-        (ProviderApiOrCommand::Anthropic, cut),
-        (ProviderApiOrCommand::Anthropic, json!({"content": []})),
-        (ProviderApiOrCommand::OpenAi, json!({"choices": []})),
-        (ProviderApiOrCommand::OpenAi, json!([1])),
-        (
-            ProviderApiOrCommand::Ollama,
-            json!({"message": {"content": "["}, "done_reason": "length"}),
-        ),
+        (ProviderKind::Anthropic, cut),
+        (ProviderKind::Anthropic, json!({"content": []})),
+        (ProviderKind::OpenAi, json!({"choices": []})),
+        (ProviderKind::OpenAi, json!([1])),
+        (ProviderKind::Ollama, json!({"message": {"content": "["}, "done_reason": "length"})),
     ] {
         let (told, _) = completed(kind, answer);
         assert!(matches!(told, Err(ProviderError::Malformed(_))), "{kind:?}: {told:?}");
@@ -93,10 +90,10 @@ fn vectors_come_back_in_the_order_of_their_texts() {
         {"index": 0, "embedding": [1.0, 0.5]}]});
     let list = json!({"embeddings": [[1.0, 0.5], [0.0, 2.0]]});
     for (kind, answer, path) in [
-        (ProviderApiOrCommand::OpenAi, rows.clone(), "POST /embeddings"),
-        (ProviderApiOrCommand::Ollama, list, "POST /api/embed"),
+        (ProviderKind::OpenAi, rows.clone(), "POST /embeddings"),
+        (ProviderKind::Ollama, list, "POST /api/embed"),
         (
-            ProviderApiOrCommand::Azure,
+            ProviderKind::Azure,
             rows,
             "POST /openai/deployments/m-1/embeddings?api-version=2024-10-21",
         ),
@@ -123,8 +120,7 @@ fn vectors_that_are_none_are_refused() {
     ] {
         let answer = json!({"data": rows}).to_string();
         let service = Service::with_tls(move |_, _| Reply::Body(200, answer.clone()));
-        let provider =
-            provider(&service, settings(ProviderApiOrCommand::OpenAi), ProviderJob::Embeddings);
+        let provider = provider(&service, settings(ProviderKind::OpenAi), ProviderJob::Embeddings);
         let told = embedded(&provider, &["a", "b"]);
         assert!(matches!(told, Err(ProviderError::Malformed(_))), "{rows}: {told:?}");
     }
@@ -142,8 +138,7 @@ fn many_texts_are_sent_in_parts() {
             .collect();
         Reply::Body(200, json!({"data": rows}).to_string())
     });
-    let provider =
-        provider(&service, settings(ProviderApiOrCommand::OpenAi), ProviderJob::Embeddings);
+    let provider = provider(&service, settings(ProviderKind::OpenAi), ProviderJob::Embeddings);
     let texts: Vec<String> = (0..150).map(|it| it.to_string()).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let vectors = embedded(&provider, &texts).unwrap();
@@ -157,8 +152,7 @@ fn a_question_is_sent_alone_and_once() {
         true => Reply::Body(503, "{}".to_owned()),
         false => Reply::Body(200, json!({"data": [{"embedding": [1.0, 2.0]}]}).to_string()),
     });
-    let provider =
-        provider(&service, settings(ProviderApiOrCommand::OpenAi), ProviderJob::Embeddings);
+    let provider = provider(&service, settings(ProviderKind::OpenAi), ProviderJob::Embeddings);
     assert_eq!(provider.embed_question(&scrubbed("when")), Ok(Some(vec![1.0, 2.0])));
     let told = provider.embed_question(&scrubbed("why"));
     assert!(matches!(told, Err(ProviderError::Failed(_))), "{told:?}");
@@ -170,8 +164,7 @@ fn texts_are_scored_by_a_question() {
     let rows = json!([{"index": 1, "relevance_score": 0.9}, {"index": 0, "relevance_score": 0.1}]);
     let answer = json!({"results": rows}).to_string();
     let service = Service::with_tls(move |_, _| Reply::Body(200, answer.clone()));
-    let provider =
-        provider(&service, settings(ProviderApiOrCommand::OpenAi), ProviderJob::Reranking);
+    let provider = provider(&service, settings(ProviderKind::OpenAi), ProviderJob::Reranking);
     let scores = provider.rerank(&scrubbed("q"), &[scrubbed("a"), scrubbed("b")], &at_once);
     assert_eq!(scores, Ok(vec![0.1, 0.9]));
     let whole = json!({"model": "m-1", "query": "q", "documents": ["a", "b"], "top_n": 2});
@@ -201,7 +194,7 @@ fn good() -> Reply {
 
 #[test]
 fn a_service_that_is_busy_or_fails_is_asked_again() {
-    let openai = || settings(ProviderApiOrCommand::OpenAi);
+    let openai = || settings(ProviderKind::OpenAi);
     let limited = || Reply::With(429, ("retry-after", "3"), "{}".to_owned());
     let told = asked(openai(), move |_, nth| if nth == 0 { limited() } else { good() });
     assert_eq!(told, (Ok("[]".to_owned()), 2, vec![3_000]));
@@ -218,26 +211,26 @@ fn a_service_that_is_busy_or_fails_is_asked_again() {
 
 #[test]
 fn a_cut_answer_is_asked_for_again() {
-    let told = asked(settings(ProviderApiOrCommand::OpenAi), |_, nth| match (nth, good()) {
+    let told = asked(settings(ProviderKind::OpenAi), |_, nth| match (nth, good()) {
         (0, Reply::Body(_, body)) => Reply::Cut(body),
         (_, good) => good,
     });
     assert_eq!((told.0, told.1), (Ok("[]".to_owned()), 2));
-    let told = asked(settings(ProviderApiOrCommand::OpenAi), |_, _| Reply::Cut("{}".repeat(2_000)));
+    let told = asked(settings(ProviderKind::OpenAi), |_, _| Reply::Cut("{}".repeat(2_000)));
     assert!(matches!(told.0, Err(ProviderError::Cut(_))), "{told:?}");
 }
 
 #[test]
 fn what_is_no_json_is_not_asked_for_again() {
     let page = Reply::Body(200, "<html>Sign in to this hotel's network</html>".to_owned());
-    let told = asked(settings(ProviderApiOrCommand::OpenAi), move |_, _| page.clone());
+    let told = asked(settings(ProviderKind::OpenAi), move |_, _| page.clone());
     assert!(matches!(told, (Err(ProviderError::Malformed(_)), 1, _)), "{told:?}");
 }
 
 #[test]
 fn a_silent_service_is_waited_for_until_the_deadline() {
     let timeout = Duration::from_millis(150);
-    let short = ProviderSpec { timeout, retries: 1, ..settings(ProviderApiOrCommand::OpenAi) };
+    let short = ProviderSpec { timeout, retries: 1, ..settings(ProviderKind::OpenAi) };
     let told = asked(short, |_, _| Reply::Silence);
     assert_eq!(told.0, Err(ProviderError::Late(timeout)));
     assert_eq!(told.1, 2);
@@ -247,7 +240,7 @@ fn a_silent_service_is_waited_for_until_the_deadline() {
 fn a_redirect_takes_neither_key_nor_text_elsewhere() {
     let other = Service::plain(|_, _| good());
     let to: &'static str = Box::leak(other.url().into_boxed_str());
-    let told = asked(settings(ProviderApiOrCommand::OpenAi), move |_, _| {
+    let told = asked(settings(ProviderKind::OpenAi), move |_, _| {
         Reply::With(307, ("location", to), String::new())
     });
     assert!(
@@ -259,7 +252,7 @@ fn a_redirect_takes_neither_key_nor_text_elsewhere() {
 
 #[test]
 fn a_huge_answer_is_not_read_to_its_end() {
-    let told = asked(settings(ProviderApiOrCommand::OpenAi), |_, _| {
+    let told = asked(settings(ProviderKind::OpenAi), |_, _| {
         Reply::Body(200, " ".repeat(33 * 1024 * 1024))
     });
     assert!(matches!(told, (Err(ProviderError::TooLarge(_)), 1, _)), "{:?}", told.0);
@@ -270,7 +263,7 @@ fn an_unknown_certificate_is_refused_and_told_from_one_that_is_set() {
     let service = Service::with_tls(|_, _| good());
     let parts = |certificates| {
         let url = Some(service.url());
-        let settings = ProviderSpec { url, ..settings(ProviderApiOrCommand::OpenAi) };
+        let settings = ProviderSpec { url, ..settings(ProviderKind::OpenAi) };
         ProviderConfig { job: ProviderJob::Completion, settings, key: Ok(None), certificates }
     };
     let provider = ProviderClient::new(parts(Ok(None))).unwrap();
@@ -286,7 +279,7 @@ fn an_unknown_certificate_is_refused_and_told_from_one_that_is_set() {
 
 #[test]
 fn a_service_that_repeats_the_key_does_not_make_us_repeat_it() {
-    let told = asked(settings(ProviderApiOrCommand::OpenAi), |seen, _| {
+    let told = asked(settings(ProviderKind::OpenAi), |seen, _| {
         let key = seen.header("authorization").unwrap();
         let said = json!({"error": {"message": format!("Incorrect API key: {key}")}});
         Reply::Body(401, said.to_string())
@@ -297,16 +290,14 @@ fn a_service_that_repeats_the_key_does_not_make_us_repeat_it() {
         "it refused the request: status 401, Incorrect API key: Bearer «key»; check its key"
     );
     let service = Service::plain(|_, _| good());
-    let provider =
-        provider(&service, settings(ProviderApiOrCommand::OpenAi), ProviderJob::Completion);
+    let provider = provider(&service, settings(ProviderKind::OpenAi), ProviderJob::Completion);
     assert!(!format!("{provider:?}").contains(KEY));
 }
 
 #[test]
 fn a_service_that_wants_a_key_is_told_of_as_one_that_got_none() {
     let service = Service::plain(|_, _| Reply::Body(401, "{}".to_owned()));
-    let settings =
-        ProviderSpec { url: Some(service.url()), ..settings(ProviderApiOrCommand::Anthropic) };
+    let settings = ProviderSpec { url: Some(service.url()), ..settings(ProviderKind::Anthropic) };
     let (job, key, certificates) = (ProviderJob::Completion, Ok(None), Ok(None));
     let without = ProviderClient::new(ProviderConfig { job, settings, key, certificates }).unwrap();
     let error = without.complete(&prompt("What?"), &at_once).unwrap_err().to_string();
@@ -316,10 +307,10 @@ fn a_service_that_wants_a_key_is_told_of_as_one_that_got_none() {
 #[test]
 fn reaching_a_service_makes_no_model_write() {
     for (kind, path) in [
-        (ProviderApiOrCommand::Anthropic, "GET /v1/models"),
-        (ProviderApiOrCommand::OpenAi, "GET /models"),
-        (ProviderApiOrCommand::Azure, "GET /openai/models?api-version=2024-10-21"),
-        (ProviderApiOrCommand::Ollama, "GET /api/tags"),
+        (ProviderKind::Anthropic, "GET /v1/models"),
+        (ProviderKind::OpenAi, "GET /models"),
+        (ProviderKind::Azure, "GET /openai/models?api-version=2024-10-21"),
+        (ProviderKind::Ollama, "GET /api/tags"),
     ] {
         let service = Service::with_tls(|_, _| Reply::Body(200, "{}".to_owned()));
         let provider = provider(&service, settings(kind), ProviderJob::Completion);
@@ -327,7 +318,7 @@ fn reaching_a_service_makes_no_model_write() {
         assert_eq!(service.seen()[0].line, path);
     }
     let nobody = Service::plain(|_, _| good()).url();
-    let settings = ProviderSpec { url: Some(nobody), ..settings(ProviderApiOrCommand::OpenAi) };
+    let settings = ProviderSpec { url: Some(nobody), ..settings(ProviderKind::OpenAi) };
     let (job, key, certificates) = (ProviderJob::Completion, Ok(None), Ok(None));
     let gone = ProviderClient::new(ProviderConfig { job, settings, key, certificates }).unwrap();
     assert!(matches!(gone.reach(), Err(ProviderError::Unreachable(_))), "{:?}", gone.reach());

@@ -126,7 +126,7 @@ fn a_batch_keeps_the_order_asked_for() {
     let (beta, timeout) = (id_of(&reader, "beta"), id_of(&reader, "timeout"));
     let text = |ids: &[&str], budget| match asked(
         &reader,
-        Query::Batch(BatchQuery { ids: ids.to_vec(), has_dates: false }),
+        Query::Batch(BatchFetchQuery { ids: ids.to_vec(), has_dates: false }),
         budget,
     ) {
         Ok(answer) => answer.text,
@@ -176,7 +176,7 @@ fn nodes_that_searches_leave_out_are_marked_with_the_reason() {
     };
     let marked = ["[fact", "[fact archived", "[fact deleted", "[fact merged", "[fact superseded"];
     assert_eq!(marks(&fetch(&reader, &anchor, None).unwrap().text), marked);
-    let query = BatchQuery { ids: ids.iter().map(String::as_str).collect(), has_dates: false };
+    let query = BatchFetchQuery { ids: ids.iter().map(String::as_str).collect(), has_dates: false };
     assert_eq!(marks(&asked(&reader, Query::Batch(query.clone()), None).unwrap().text), marked);
     let nodes = structured(&reader, Query::Batch(query), None).unwrap().structured;
     let reasons = ["/nodes/0/left_out_as", "/nodes/4/left_out_as"].map(|it| nodes.pointer(it));
@@ -211,7 +211,7 @@ fn parts_come_in_order_and_the_first_that_does_not_fit_is_cut() {
 #[test]
 fn a_batch_has_the_parts_of_a_large_block() {
     let (reader, ids) = large_block();
-    let query = BatchQuery { ids: vec![&ids[1], &ids[4]], has_dates: false };
+    let query = BatchFetchQuery { ids: vec![&ids[1], &ids[4]], has_dates: false };
     let text = asked(&reader, Query::Batch(query), None).unwrap().text;
     let shown: Vec<&str> = text.lines().skip(1).filter_map(|it| it.get(..11)).collect();
     assert_eq!(shown, [&*ids[2], &ids[3], &ids[4]]);

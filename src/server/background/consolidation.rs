@@ -1,6 +1,6 @@
 //! The thread that consolidates episodes by the user's provider.
 //!
-//! The loop only waits; [`ConsolidationSchedule`] decides. One server of those on a file does it,
+//! The loop only waits; [`ConsolidationDueState`] decides. One server of those on a file does it,
 //! the holder of the lease, which is renewed while the provider thinks. A failure leaves the
 //! episodes pending.
 
@@ -12,7 +12,7 @@ use crossbeam_channel::{RecvTimeoutError, bounded};
 use crate::memory::knowledge::ConsolidateRequest;
 use crate::memory::{Error, Memory};
 use crate::model::consolidation_schedule::{
-    ConsolidationRules, ConsolidationSchedule, EpisodeBacklog,
+    ConsolidationDueState, ConsolidationRules, EpisodeBacklog,
 };
 use crate::providers::ProviderClient;
 use crate::server::{StopSignal, spawn};
@@ -32,7 +32,7 @@ pub(crate) fn run_consolidations(
     leases: &Arc<LeaseAcquirer>,
     stop: &StopSignal,
 ) {
-    let mut pace = ConsolidationSchedule::default();
+    let mut pace = ConsolidationDueState::default();
     loop {
         match turn(memory, provider, leases, &mut pace, stop) {
             // Episodes that still wait are looked at again at once.
@@ -51,7 +51,7 @@ pub(super) fn turn(
     memory: &Memory,
     provider: &ProviderClient,
     leases: &Arc<LeaseAcquirer>,
-    pace: &mut ConsolidationSchedule,
+    pace: &mut ConsolidationDueState,
     stop: &StopSignal,
 ) -> Result<bool, Error> {
     let settings = memory.consolidation_settings();

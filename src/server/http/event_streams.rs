@@ -12,7 +12,7 @@ use super::replay_buffer::{EventId, SERVER_STREAM};
 use super::response::HttpResponse;
 use super::session::{HttpSession, SessionGuard};
 use super::session_lookup::open_session;
-use crate::mcp::in_flight::UninhabitedCancelMessage;
+use crate::mcp::in_flight::CancelByDroppedSender;
 use crate::mcp::{Connection, Handler, OutgoingRpcMessageLine};
 
 /// Time between checks of a silent stream. The client may have gone, or be due a sign of life.
@@ -100,7 +100,7 @@ fn relay_server_messages<S: Handler>(
     events: &mut EventStream<'_, '_>,
     session: &HttpSession,
     last: Option<EventId>,
-    replaced: &Receiver<UninhabitedCancelMessage>,
+    replaced: &Receiver<CancelByDroppedSender>,
 ) -> io::Result<()> {
     let mut wake = session.wake.clone();
     if let Some(last) = last {

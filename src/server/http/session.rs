@@ -14,7 +14,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::replay_buffer::ReplayBuffer;
 use crate::mcp::Connection;
-use crate::mcp::in_flight::UninhabitedCancelMessage;
+use crate::mcp::in_flight::CancelByDroppedSender;
 use crate::server::StopSignal;
 
 /// One client of the legacy era.
@@ -31,7 +31,7 @@ pub(super) struct HttpSession {
     /// Set when the session has ended.
     pub(super) over: StopSignal,
     /// The stream of server-initiated messages, if there is one.
-    listener: Mutex<Option<Sender<UninhabitedCancelMessage>>>,
+    listener: Mutex<Option<Sender<CancelByDroppedSender>>>,
     used_ms: AtomicI64,
     n_users: AtomicUsize,
     /// Whether it had no request since the handshake.
@@ -74,7 +74,7 @@ impl HttpSession {
 
     /// Takes over the stream of server-initiated messages; the channel disconnects when another one
     /// does.
-    pub(super) fn listen(&self) -> Receiver<UninhabitedCancelMessage> {
+    pub(super) fn listen(&self) -> Receiver<CancelByDroppedSender> {
         let (sender, replaced) = bounded(0);
         *lock(&self.listener) = Some(sender);
         replaced

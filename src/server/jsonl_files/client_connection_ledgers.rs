@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::path::Path;
 
-use super::confined_folder::{ConfinedFolder, ConfinedFolderPath};
 use super::sink;
+use super::symlink_free_subfolder::{ConfinedFolder, ConfinedFolderPath};
 use crate::model::identity::is_base62;
 use crate::server::client_presence_and_history::{
     ClientSessionHistory, ClientSessionRecord, ClientTotalsAcrossSessions,

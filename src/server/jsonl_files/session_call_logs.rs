@@ -7,8 +7,8 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::confined_folder::{ConfinedFolder, ConfinedFolderPath};
 use super::sink::JsonlSink;
+use super::symlink_free_subfolder::{ConfinedFolder, ConfinedFolderPath};
 use crate::model::clock::UnixMillis;
 use crate::model::identity::is_base62;
 use crate::server::client_presence_and_history::each_line;

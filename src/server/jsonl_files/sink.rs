@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use super::confined_folder::ConfinedFolderPath;
+use super::symlink_free_subfolder::ConfinedFolderPath;
 
 /// A file that lines are appended to.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! The thread that keeps a replica in step with its log, and renews what this process leases.
 
 use super::replica_status::{LatestReplicaStatus, space_facts};
-use super::space_log::{LogWaitOutcome, PostgresSequencer};
+use super::space_log::{LogWaitOutcome, PostgresSpaceLog};
 use crate::memory::Memory;
 use crate::server::StopSignal;
 use std::time::Duration;
@@ -22,7 +22,7 @@ const BACKOFF_MS_MAX: u64 = 8_000;
 /// Follows the log until stopped.
 pub(crate) fn run_follower(
     memory: &Memory,
-    keeper: &PostgresSequencer,
+    keeper: &PostgresSpaceLog,
     status: &LatestReplicaStatus,
     stop: &StopSignal,
 ) {
@@ -61,7 +61,7 @@ pub(crate) fn run_follower(
 }
 
 /// Waits until there may be new entries, or a while.
-fn wait_for_news(keeper: &PostgresSequencer, stop: &StopSignal) -> LogWaitOutcome {
+fn wait_for_news(keeper: &PostgresSpaceLog, stop: &StopSignal) -> LogWaitOutcome {
     for _ in 0..LOOK_MS / WAIT_MS {
         match keeper.is_news_within(WAIT_MS) {
             LogWaitOutcome::Unknown => {

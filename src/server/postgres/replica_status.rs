@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 
-use super::space_log::{PostgresSequencer, RootCompileLease};
+use super::space_log::{PostgresSpaceLog, RootCompileLease};
 use crate::store::SharedError;
 use crate::store::replication::{Replica, Sequencer, WriterReplication, check_standing};
 
@@ -70,7 +70,7 @@ impl LatestReplicaStatus {
 /// Returns the facts of an open replica.
 pub(super) fn space_facts(
     sharing: &WriterReplication,
-    keeper: &PostgresSequencer,
+    keeper: &PostgresSpaceLog,
     problem: Option<String>,
 ) -> ReplicaStatus {
     match sharing.replica() {
@@ -82,7 +82,7 @@ pub(super) fn space_facts(
 }
 
 /// Compares a replica with its log.
-pub(crate) fn facts_of(replica: &Replica, keeper: &PostgresSequencer) -> ReplicaStatus {
+pub(crate) fn facts_of(replica: &Replica, keeper: &PostgresSpaceLog) -> ReplicaStatus {
     let place = replica.place;
     let mut facts = ReplicaStatus::of_file(replica);
     let head = match keeper.head() {

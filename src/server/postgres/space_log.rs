@@ -61,7 +61,7 @@ pub(crate) struct LogTruncationReport {
 
 /// Keeps the log of a space in PostgreSQL.
 #[derive(Debug)]
-pub(crate) struct PostgresSequencer {
+pub(crate) struct PostgresSpaceLog {
     url: SpaceUrl,
     shown_url: String,
     password: PasswordWithOrigin,
@@ -87,14 +87,14 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl PostgresSequencer {
+impl PostgresSpaceLog {
     /// Returns a sequencer, which connects at its first call. No other process may have the name.
     pub(crate) fn new(
         url: SpaceUrl,
         password: PasswordWithOrigin,
         writer: &str,
-    ) -> PostgresSequencer {
-        PostgresSequencer {
+    ) -> PostgresSpaceLog {
+        PostgresSpaceLog {
             shown_url: url.to_string(),
             url,
             password,
@@ -378,7 +378,7 @@ pub(super) fn is_closing(error: &PostgresError) -> bool {
     }
 }
 
-impl Sequencer for PostgresSequencer {
+impl Sequencer for PostgresSpaceLog {
     fn url(&self) -> &str {
         &self.shown_url
     }
@@ -464,7 +464,7 @@ impl Sequencer for PostgresSequencer {
     }
 }
 
-impl Drop for PostgresSequencer {
+impl Drop for PostgresSpaceLog {
     fn drop(&mut self) {
         self.release_leases();
     }

@@ -35,7 +35,7 @@ pub(crate) struct ProvidersByJob {
 
 /// A kind of provider, by the way in which it is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ProviderApiOrCommand {
+pub(crate) enum ProviderKind {
     /// A program of this machine.
     Command,
     Anthropic,
@@ -48,7 +48,7 @@ pub(crate) enum ProviderApiOrCommand {
 /// Names a provider of one job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProviderSpec {
-    pub(crate) kind: ProviderApiOrCommand,
+    pub(crate) kind: ProviderKind,
     /// The program and its arguments.
     pub(crate) command: Vec<String>,
     pub(crate) url: Option<String>,
@@ -128,15 +128,15 @@ impl AutomaticConsolidationSettings {
 }
 
 /// The kinds by their names.
-const KINDS: [(&str, ProviderApiOrCommand); 5] = [
-    ("command", ProviderApiOrCommand::Command),
-    ("anthropic", ProviderApiOrCommand::Anthropic),
-    ("openai", ProviderApiOrCommand::OpenAi),
-    ("azure", ProviderApiOrCommand::Azure),
-    ("ollama", ProviderApiOrCommand::Ollama),
+const KINDS: [(&str, ProviderKind); 5] = [
+    ("command", ProviderKind::Command),
+    ("anthropic", ProviderKind::Anthropic),
+    ("openai", ProviderKind::OpenAi),
+    ("azure", ProviderKind::Azure),
+    ("ollama", ProviderKind::Ollama),
 ];
 
-impl ProviderApiOrCommand {
+impl ProviderKind {
     /// Returns its name in settings.
     #[cfg_attr(not(feature = "providers"), allow(dead_code, reason = "nobody is asked"))]
     pub(crate) fn name(self) -> &'static str {
@@ -145,55 +145,55 @@ impl ProviderApiOrCommand {
 
     /// Returns whether each customer has an address of their own.
     pub(crate) fn has_own_address(self) -> bool {
-        self == ProviderApiOrCommand::Azure
+        self == ProviderKind::Azure
     }
 
     /// Returns the variable that has its key where none is named.
     pub(crate) fn usual_key_variable(self) -> Option<&'static str> {
         match self {
-            ProviderApiOrCommand::Anthropic => Some("ANTHROPIC_API_KEY"),
-            ProviderApiOrCommand::OpenAi => Some("OPENAI_API_KEY"),
-            ProviderApiOrCommand::Azure => Some("AZURE_OPENAI_API_KEY"),
-            ProviderApiOrCommand::Command | ProviderApiOrCommand::Ollama => None,
+            ProviderKind::Anthropic => Some("ANTHROPIC_API_KEY"),
+            ProviderKind::OpenAi => Some("OPENAI_API_KEY"),
+            ProviderKind::Azure => Some("AZURE_OPENAI_API_KEY"),
+            ProviderKind::Command | ProviderKind::Ollama => None,
         }
     }
 }
 
 /// A job, with the kinds that can do it and the wait for one answer.
-struct ProviderJobRules {
+struct ProviderJobConstraints {
     name: &'static str,
-    kinds: &'static [ProviderApiOrCommand],
+    kinds: &'static [ProviderKind],
     timeout: Duration,
     /// Whether each kind needs an address.
     needs_url: bool,
 }
 
-const COMPLETION: ProviderJobRules = ProviderJobRules {
+const COMPLETION: ProviderJobConstraints = ProviderJobConstraints {
     name: "completion",
     kinds: &[
-        ProviderApiOrCommand::Command,
-        ProviderApiOrCommand::Anthropic,
-        ProviderApiOrCommand::OpenAi,
-        ProviderApiOrCommand::Azure,
-        ProviderApiOrCommand::Ollama,
+        ProviderKind::Command,
+        ProviderKind::Anthropic,
+        ProviderKind::OpenAi,
+        ProviderKind::Azure,
+        ProviderKind::Ollama,
     ],
     timeout: Duration::from_secs(60),
     needs_url: false,
 };
-const EMBEDDINGS: ProviderJobRules = ProviderJobRules {
+const EMBEDDINGS: ProviderJobConstraints = ProviderJobConstraints {
     name: "embeddings",
     kinds: &[
-        ProviderApiOrCommand::Command,
-        ProviderApiOrCommand::OpenAi,
-        ProviderApiOrCommand::Azure,
-        ProviderApiOrCommand::Ollama,
+        ProviderKind::Command,
+        ProviderKind::OpenAi,
+        ProviderKind::Azure,
+        ProviderKind::Ollama,
     ],
     timeout: Duration::from_secs(5),
     needs_url: false,
 };
-const RERANKING: ProviderJobRules = ProviderJobRules {
+const RERANKING: ProviderJobConstraints = ProviderJobConstraints {
     name: "reranking",
-    kinds: &[ProviderApiOrCommand::Command, ProviderApiOrCommand::OpenAi],
+    kinds: &[ProviderKind::Command, ProviderKind::OpenAi],
     timeout: Duration::from_secs(10),
     needs_url: true,
 };
@@ -214,10 +214,10 @@ impl ProvidersByJob {
 impl ProviderSpec {
     fn read(
         fields: &mut ObjectReader,
-        job: &ProviderJobRules,
+        job: &ProviderJobConstraints,
     ) -> Result<Option<ProviderSpec>, ConfigError> {
         let Some(mut fields) = fields.optional_object(job.name)? else { return Ok(None) };
-        let kinds: Vec<(&str, ProviderApiOrCommand)> =
+        let kinds: Vec<(&str, ProviderKind)> =
             KINDS.into_iter().filter(|it| job.kinds.contains(&it.1)).collect();
         let Some(kind) = fields.choice("kind", &kinds)? else {
             let names: Vec<&str> = kinds.iter().map(|it| it.0).collect();
@@ -247,9 +247,9 @@ impl ProviderSpec {
     }
 
     /// Returns the setting that its kind needs and that is not set.
-    fn missing(&self, job: &ProviderJobRules) -> Option<(&'static str, &'static str)> {
-        let needs_url = self.kind == ProviderApiOrCommand::Azure || job.needs_url;
-        if self.kind == ProviderApiOrCommand::Command {
+    fn missing(&self, job: &ProviderJobConstraints) -> Option<(&'static str, &'static str)> {
+        let needs_url = self.kind == ProviderKind::Azure || job.needs_url;
+        if self.kind == ProviderKind::Command {
             let why = "must be a list: the program and its arguments";
             return self.command.is_empty().then_some(("command", why));
         }
@@ -307,10 +307,7 @@ mod tests {
             "ca_file": "/ca.pem"}, "consolidation": {"threshold": 9, "idle": "0s"}}"#;
         let config = of_user(text).unwrap();
         let completion = config.providers.completion.unwrap();
-        assert_eq!(
-            (completion.kind, completion.model.as_str()),
-            (ProviderApiOrCommand::Anthropic, "m")
-        );
+        assert_eq!((completion.kind, completion.model.as_str()), (ProviderKind::Anthropic, "m"));
         assert_eq!((completion.timeout.as_secs(), completion.retries), (5, 3));
         let embeddings = config.providers.embeddings.unwrap();
         assert_eq!(embeddings.command, ["embed", "-q"]);

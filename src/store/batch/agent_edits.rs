@@ -8,7 +8,7 @@
 use rusqlite::{Row, ToSql};
 
 use super::entity_name_lookup_cache::KnownEntityNames;
-use super::facets::FacetAndEdgeRows;
+use super::facets::NodeFacetAndEdgeRows;
 use super::{AgentEditOverwritten, Batch, DiffOp, SiblingGroup};
 use crate::model::database_state_fingerprint::term_of_node;
 use crate::model::identity::{ContentHash, NodeId};
@@ -16,8 +16,8 @@ use crate::model::order_keys;
 use crate::model::typed_node_field_schemas::is_uuid;
 use crate::store::node_columns::SqlTemplate;
 use crate::store::{
-    ErrorContext, FileId, NodeData, NodePlace, NodeRecord, NodeRowId, OptionalColumnValues,
-    PreparedStatements, StoreError,
+    ErrorContext, FileId, NodePlace, NodeRecord, NodeRowId, OptionalColumnValues,
+    PreparedStatements, StoreError, UnplacedNodeData,
 };
 
 /// The path in the birth ids of agents' nodes.
@@ -77,7 +77,7 @@ impl Batch<'_> {
     /// Inserts an agent's node. Its id is its birth id with the first free ordinal.
     pub(crate) fn insert_agent_node(
         &mut self,
-        data: &NodeData<'_>,
+        data: &UnplacedNodeData<'_>,
         place: NodePlace,
     ) -> Result<(NodeRowId, NodeId), StoreError> {
         let id = self.free_agent_id(data)?;
@@ -103,7 +103,7 @@ impl Batch<'_> {
     }
 
     /// Returns the birth id with the first free ordinal.
-    fn free_agent_id(&mut self, data: &NodeData<'_>) -> Result<NodeId, StoreError> {
+    fn free_agent_id(&mut self, data: &UnplacedNodeData<'_>) -> Result<NodeId, StoreError> {
         let first = agent_node_id(data, 0);
         for ordinal in self.taken.get(&first).copied().unwrap_or(0)..=u32::MAX {
             let id = agent_node_id(data, ordinal);
@@ -120,7 +120,7 @@ impl Batch<'_> {
     /// Returns agent-made nodes with exactly this text that never changed, in birth order.
     pub(crate) fn agent_nodes_with_text(
         &self,
-        data: &NodeData<'_>,
+        data: &UnplacedNodeData<'_>,
         n_max: usize,
     ) -> Result<Vec<NodeRecord>, StoreError> {
         const EXISTS: &str = "SELECT 1 FROM node WHERE id = ?1";
@@ -144,7 +144,7 @@ impl Batch<'_> {
     pub(crate) fn set_agent_text(
         &mut self,
         old: &NodeRecord,
-        new: &NodeData<'_>,
+        new: &UnplacedNodeData<'_>,
     ) -> Result<(), StoreError> {
         static SET: SqlTemplate =
             SqlTemplate::new("UPDATE node SET format = ?2, {set_attributes} WHERE key = ?1");
@@ -187,7 +187,7 @@ impl Batch<'_> {
         set: impl FnOnce(&mut Self) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let rows = |hash: ContentHash, of: &OptionalColumnValues| {
-            FacetAndEdgeRows::of(old.node_type, &hash.to_string(), of.fields())
+            NodeFacetAndEdgeRows::of(old.node_type, &hash.to_string(), of.fields())
         };
         let is_typed = old.attributes.fields().or(attributes.fields()).is_some();
         let had = if is_typed { rows(old.content_hash, &old.attributes) } else { None };
@@ -253,7 +253,7 @@ impl Batch<'_> {
     pub(crate) fn restore_node(
         &mut self,
         id: NodeId,
-        data: &NodeData<'_>,
+        data: &UnplacedNodeData<'_>,
         place: NodePlace,
     ) -> Result<NodeRowId, StoreError> {
         self.touch(place.into())?;
@@ -284,6 +284,6 @@ impl Batch<'_> {
 }
 
 /// Returns the birth id of an agent's node.
-fn agent_node_id(data: &NodeData<'_>, ordinal: u32) -> NodeId {
+fn agent_node_id(data: &UnplacedNodeData<'_>, ordinal: u32) -> NodeId {
     NodeId::birth(data.node_type, BIRTH_PATH, data.content, ordinal)
 }

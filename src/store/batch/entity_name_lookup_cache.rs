@@ -35,13 +35,13 @@ pub(super) enum KnownEntityNames {
 /// The names of entities that a write knew at its end, and where HEAD was then.
 #[derive(Debug)]
 pub(in crate::store) struct EntityNamesAtHead {
-    head: HeadAndRepairs,
+    head: EntityNameCacheVersion,
     names: HashSet<String>,
 }
 
 /// The snapshot of HEAD, the fingerprint of the state, and the number that grows with each repair:
 /// those tell of every change of the nodes' names. A restored backup counts its snapshots again.
-type HeadAndRepairs = (i64, i64, i64);
+type EntityNameCacheVersion = (i64, i64, i64);
 
 impl Default for KnownEntityNames {
     fn default() -> KnownEntityNames {
@@ -84,7 +84,7 @@ impl Batch<'_> {
         })
     }
 
-    fn head_and_repairs(&self) -> Result<Option<HeadAndRepairs>, StoreError> {
+    fn head_and_repairs(&self) -> Result<Option<EntityNameCacheVersion>, StoreError> {
         const HEAD: &str = "
             SELECT cursor.snapshot, memory.fingerprint, pulse.views
               FROM cursor, memory, pulse

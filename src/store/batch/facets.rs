@@ -54,7 +54,7 @@ impl ToSql for FacetValue {
 
 /// Facets and typed edges of one node.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct FacetAndEdgeRows {
+pub(super) struct NodeFacetAndEdgeRows {
     /// Names and values.
     facets: BTreeSet<(&'static str, FacetValue)>,
     /// Strengths by type and target.
@@ -77,20 +77,20 @@ pub(crate) fn node_facet_set(
         };
         (name.to_owned(), value.to_string())
     };
-    let rows = FacetAndEdgeRows::of(node_type, content_hash, fields)?;
+    let rows = NodeFacetAndEdgeRows::of(node_type, content_hash, fields)?;
     Some(rows.facets.into_iter().map(entry).collect())
 }
 
-impl FacetAndEdgeRows {
+impl NodeFacetAndEdgeRows {
     /// Returns the rows of a node; `None` where only the views tell them.
     pub(super) fn of(
         node_type: NodeType,
         content_hash: &str,
         fields: Option<&str>,
-    ) -> Option<FacetAndEdgeRows> {
-        let Some(fields) = fields else { return Some(FacetAndEdgeRows::default()) };
+    ) -> Option<NodeFacetAndEdgeRows> {
+        let Some(fields) = fields else { return Some(NodeFacetAndEdgeRows::default()) };
         let Ok(Value::Object(fields)) = serde_json::from_str(fields) else { return None };
-        let mut rows = FacetAndEdgeRows::default();
+        let mut rows = NodeFacetAndEdgeRows::default();
         rows.add("type", FacetValue::Text(node_type.as_str().to_owned()));
         rows.add("content_hash", FacetValue::Text(content_hash.to_owned()));
         rows.add("archived", FacetValue::Integer(is_archived(&fields).into()));
@@ -199,8 +199,8 @@ impl Batch<'_> {
     pub(super) fn write_facets(
         &mut self,
         node: NodeRowId,
-        old: &FacetAndEdgeRows,
-        new: &FacetAndEdgeRows,
+        old: &NodeFacetAndEdgeRows,
+        new: &NodeFacetAndEdgeRows,
     ) -> Result<(), StoreError> {
         const REMOVE: &str = "DELETE FROM facet WHERE key = ?1 AND value = ?2 AND node = ?3";
         const ADD: &str = "INSERT OR IGNORE INTO facet (key, value, node) VALUES (?1, ?2, ?3)";

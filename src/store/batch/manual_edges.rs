@@ -6,7 +6,7 @@ use rusqlite::params;
 use super::Batch;
 use crate::model::links::name::LinkResolution;
 use crate::model::links::reference::Reference;
-use crate::store::links::{self, ReferenceOrigin};
+use crate::store::links::{self, ParsedOrManualReference};
 use crate::store::{ErrorContext, NodeRowId, StoreError};
 
 /// The target of a manual edge.
@@ -37,9 +37,10 @@ impl Batch<'_> {
         reference: &Reference,
     ) -> Result<ManualEdgeResolution, StoreError> {
         const WEIGH: &str = "UPDATE reference SET weight = ?2 WHERE id = ?1";
-        let same = links::same_references(self.tx, source, ReferenceOrigin::Manual, reference)?;
+        let same =
+            links::same_references(self.tx, source, ParsedOrManualReference::Manual, reference)?;
         if same.is_empty() {
-            links::insert(self.tx, source, ReferenceOrigin::Manual, reference)?;
+            links::insert(self.tx, source, ParsedOrManualReference::Manual, reference)?;
         }
         for id in same {
             self.tx
@@ -56,10 +57,15 @@ impl Batch<'_> {
         reference: &Reference,
     ) -> Result<UnrelateOutcome, StoreError> {
         const FORGET: &str = "DELETE FROM reference WHERE id = ?1";
-        let same = links::same_references(self.tx, source, ReferenceOrigin::Manual, reference)?;
+        let same =
+            links::same_references(self.tx, source, ParsedOrManualReference::Manual, reference)?;
         if same.is_empty() {
-            let parsed =
-                links::same_references(self.tx, source, ReferenceOrigin::Parsed, reference)?;
+            let parsed = links::same_references(
+                self.tx,
+                source,
+                ParsedOrManualReference::Parsed,
+                reference,
+            )?;
             return Ok(if parsed.is_empty() {
                 UnrelateOutcome::Nothing
             } else {
@@ -79,7 +85,9 @@ impl Batch<'_> {
         source: NodeRowId,
         reference: &Reference,
     ) -> Result<ManualEdgeResolution, StoreError> {
-        for id in links::same_references(self.tx, source, ReferenceOrigin::Manual, reference)? {
+        for id in
+            links::same_references(self.tx, source, ParsedOrManualReference::Manual, reference)?
+        {
             self.dirty_refs.reference_changed(id);
         }
         Ok(match links::resolve_text_target(self.tx, source, reference)? {

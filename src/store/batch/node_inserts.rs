@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use rusqlite::{CachedStatement, Transaction, params};
 
 use super::entity_name_lookup_cache::KnownEntityNames;
-use super::facets::FacetAndEdgeRows;
+use super::facets::NodeFacetAndEdgeRows;
 use super::nodes::{NewNode, link_text};
 use super::{Batch, SiblingGroup};
 use crate::model::database_state_fingerprint;
@@ -18,7 +18,9 @@ use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::NodeType;
 use crate::store::links;
 use crate::store::node_insert::{INSERT, NodeInsertRow};
-use crate::store::{ErrorContext, NodeData, NodePlace, NodeRowId, PreparedStatements, StoreError};
+use crate::store::{
+    ErrorContext, NodePlace, NodeRowId, PreparedStatements, StoreError, UnplacedNodeData,
+};
 
 /// Entries in the caches of former and taken ids.
 const KNOWN_IDS_MAX: usize = 16 * 1024;
@@ -40,7 +42,7 @@ pub(super) struct PendingChangeRow {
 }
 
 /// Fingerprint terms of the groups of siblings that get children in one call.
-struct InsertedSiblingFingerprintTerms {
+struct StateFingerprintTermsOfInserts {
     /// Key of the first inserted node.
     first: NodeRowId,
     /// Ids of the inserted nodes so far, by key.
@@ -56,7 +58,7 @@ struct SiblingFingerprintInProgress {
     last: Option<usize>,
 }
 
-impl InsertedSiblingFingerprintTerms {
+impl StateFingerprintTermsOfInserts {
     /// Returns the id of a parent that was inserted in this call.
     fn id_of(&self, parent: NodeRowId) -> Option<&String> {
         let nth = parent.0.checked_sub(self.first.0)?;
@@ -108,7 +110,7 @@ impl Batch<'_> {
         let first = self.next_key()?;
         let mut statements = InsertStatements::new(self.tx)?;
         let mut groups =
-            InsertedSiblingFingerprintTerms { first, ids: Vec::new(), summed: BTreeMap::new() };
+            StateFingerprintTermsOfInserts { first, ids: Vec::new(), summed: BTreeMap::new() };
         for (new, key) in nodes.iter().zip(first.0..) {
             let hash = new.hash.to_string();
             self.sum_group(&mut groups, new.place.into())?;
@@ -131,7 +133,7 @@ impl Batch<'_> {
     pub(super) fn insert(
         &mut self,
         id: NodeId,
-        data: &NodeData<'_>,
+        data: &UnplacedNodeData<'_>,
         hash: ContentHash,
         breadcrumb: &str,
         place: NodePlace,
@@ -180,7 +182,8 @@ impl Batch<'_> {
     ) -> Result<bool, StoreError> {
         let mut insert = || row.insert(&mut statements.node).doing("add a node");
         let Some(fields) = row.data.attributes.fields() else { return insert() };
-        let Some(facets) = FacetAndEdgeRows::of(row.data.node_type, row.hash, Some(fields)) else {
+        let Some(facets) = NodeFacetAndEdgeRows::of(row.data.node_type, row.hash, Some(fields))
+        else {
             let is_free = insert()?;
             self.known_names = KnownEntityNames::default();
             if is_free {
@@ -195,7 +198,7 @@ impl Batch<'_> {
         };
         if is_free {
             self.note_passed_over(row.key)?;
-            self.write_facets(row.key, &FacetAndEdgeRows::default(), &facets)?;
+            self.write_facets(row.key, &NodeFacetAndEdgeRows::default(), &facets)?;
         }
         Ok(is_free)
     }
@@ -355,7 +358,7 @@ impl Batch<'_> {
     /// is summed up at the end of the write.
     fn sum_group(
         &mut self,
-        groups: &mut InsertedSiblingFingerprintTerms,
+        groups: &mut StateFingerprintTermsOfInserts,
         group: SiblingGroup,
     ) -> Result<(), StoreError> {
         if groups.summed.contains_key(&group) || self.touched.contains(&group) {

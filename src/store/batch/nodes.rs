@@ -12,13 +12,13 @@ use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::links::{self, LinkParseInput};
 use crate::store::node_columns::SqlTemplate;
 use crate::store::{
-    FileId, NodeData, NodePlace, NodeRecord, NodeRowId, OptionalColumnValues, PreparedStatements,
-    StoreError,
+    FileId, NodePlace, NodeRecord, NodeRowId, OptionalColumnValues, PreparedStatements, StoreError,
+    UnplacedNodeData,
 };
 
 /// A node to be written.
 pub(crate) struct NewNode<'a> {
-    pub(crate) data: NodeData<'a>,
+    pub(crate) data: UnplacedNodeData<'a>,
     /// Byte range in its file.
     pub(crate) span: Range<usize>,
     /// Hash of the content.
@@ -226,7 +226,7 @@ impl Batch<'_> {
     pub(super) fn set_text(
         &mut self,
         old: &NodeRecord,
-        data: &NodeData<'_>,
+        data: &UnplacedNodeData<'_>,
         hash: ContentHash,
     ) -> Result<(), StoreError> {
         const SET: &str = "
@@ -299,7 +299,7 @@ impl Batch<'_> {
 
 pub(super) fn link_text<'a>(
     key: NodeRowId,
-    data: &'a NodeData<'_>,
+    data: &'a UnplacedNodeData<'_>,
     place: NodePlace,
 ) -> LinkParseInput<'a> {
     LinkParseInput {

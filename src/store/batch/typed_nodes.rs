@@ -11,8 +11,8 @@ use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::node_columns::{LEVEL, SqlTemplate};
 use crate::store::reader::{self, AccessStats, ArchiveCandidate, read_access};
 use crate::store::{
-    ErrorContext, NodeData, NodeRecord, NodeRowId, OptionalColumnValue, OptionalColumnValues,
-    PreparedStatements, StoreError, heat_rows, links, one,
+    ErrorContext, NodeRecord, NodeRowId, OptionalColumnValue, OptionalColumnValues,
+    PreparedStatements, StoreError, UnplacedNodeData, heat_rows, links, one,
 };
 use crate::text::tokens;
 
@@ -24,7 +24,7 @@ impl Batch<'_> {
     /// which belong to no file and are made where they are missing.
     pub(crate) fn insert_typed_node(
         &mut self,
-        data: &NodeData<'_>,
+        data: &UnplacedNodeData<'_>,
         bucket: &[&str],
     ) -> Result<(NodeRowId, NodeId), StoreError> {
         let parent = self.bucket(bucket)?;
@@ -40,7 +40,7 @@ impl Batch<'_> {
                 None => {
                     let level = OptionalColumnValue::Integer(level as i64);
                     let attributes = OptionalColumnValues::default().with(LEVEL, Some(level));
-                    let data = NodeData {
+                    let data = UnplacedNodeData {
                         node_type: NodeType::Heading,
                         format: ContentFormat::Plain,
                         label,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
 use rusqlite::{Row, ToSql};
 
-use super::{ColumnRole, FIELDS, KEY_PATH, LANG, LEVEL, NodeColumn};
+use super::{ColumnHandling, FIELDS, KEY_PATH, LANG, LEVEL, NodeColumn};
 use crate::model::tree::Node;
 
 /// Holds one optional value of a node.
@@ -52,7 +52,7 @@ impl OptionalColumnValues {
     /// Returns the values that a parsed file gives its node.
     pub(crate) fn of_source(node: &Node) -> OptionalColumnValues {
         OptionalColumnValues::collect(super::attributes().iter().map(|it| match it.kind {
-            ColumnRole::Optional(Some(of)) => of(node),
+            ColumnHandling::Optional(Some(of)) => of(node),
             _ => None,
         }))
     }
@@ -174,5 +174,5 @@ impl OptionalColumnValues {
 const NOTHING: Option<i64> = None;
 
 fn is_of_source(column: &NodeColumn) -> bool {
-    matches!(column.kind, ColumnRole::Optional(Some(_)))
+    matches!(column.kind, ColumnHandling::Optional(Some(_)))
 }

@@ -24,7 +24,8 @@ use crate::store::database_version_testing::{ExtendedTestSchema, set_scratch};
 use crate::store::reader::Reader;
 use crate::store::schema::MIGRATIONS;
 use crate::store::{
-    Batch, IfMissing, NodeData, NodeRecord, OptionalColumnValues, StoreError, Writer, past_states,
+    Batch, IfMissing, NodeRecord, OptionalColumnValues, StoreError, UnplacedNodeData, Writer,
+    past_states,
 };
 use crate::text::tokens;
 
@@ -95,7 +96,7 @@ impl Memory {
     fn add(&self, content: &str, mood: Option<&str>) {
         self.write(|batch| {
             let attributes = mood_of(mood);
-            let data = NodeData { attributes, ..data(content) };
+            let data = UnplacedNodeData { attributes, ..data(content) };
             batch.insert_agent_node(&data, batch.last_place(None, None)?).map(drop)
         });
     }
@@ -103,7 +104,9 @@ impl Memory {
     fn set(&self, content: &str, mood: Option<&str>) {
         let old = self.find(content).unwrap();
         let attributes = old.attributes.with("mood", text(mood));
-        self.write(|batch| batch.set_agent_text(&old, &NodeData { attributes, ..old.data() }));
+        self.write(|batch| {
+            batch.set_agent_text(&old, &UnplacedNodeData { attributes, ..old.data() })
+        });
     }
 
     fn find(&self, content: &str) -> Option<NodeRecord> {
@@ -151,10 +154,10 @@ impl Memory {
     }
 }
 
-fn data(content: &str) -> NodeData<'_> {
+fn data(content: &str) -> UnplacedNodeData<'_> {
     let (node_type, format) = (NodeType::Text, ContentFormat::Plain);
     let attributes = OptionalColumnValues::default();
-    NodeData { node_type, format, label: content, content, token_count: 1, attributes }
+    UnplacedNodeData { node_type, format, label: content, content, token_count: 1, attributes }
 }
 
 fn text(value: Option<&str>) -> Option<OptionalColumnValue> {
@@ -207,7 +210,7 @@ fn a_row_is_read_as_it_was_written() {
             .with(LANG, text(Some("rust")))
             .with(KEY_PATH, text(Some("a.b")))
             .with("mood", text(Some("calm")));
-        let data = NodeData {
+        let data = UnplacedNodeData {
             node_type: NodeType::Code,
             format: ContentFormat::Latex,
             label: "A label",

@@ -2,7 +2,7 @@ use expect_test::expect;
 
 use super::*;
 use crate::model::clock::UnixMillis;
-use crate::model::tool_advice::CallableTools;
+use crate::model::next_step_advice::CallableTools;
 use crate::store::IfMissing;
 
 /// Returns a memory in which every node went cold long ago.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{RestArgs, RestError, RestResult};
 use crate::memory::Memory;
 use crate::memory::knowledge::{
-    self, ApplyRequest, ConsolidateRequest, IngestRequest, RecallRequest, RememberRequest,
+    self, ApplyRequest, ConsolidateRequest, MemoryIngestArgs, RecallRequest, RememberRequest,
     WorksheetRequest, remind_compatible_requests,
 };
 use crate::memory::typed::{ErrorCode, MemoryError};
@@ -115,7 +115,7 @@ pub(super) fn apply(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
 }
 
 pub(super) fn ingest(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
-    Ok(memory.ingest(&IngestRequest::parse(&asked.object()?)?)?)
+    Ok(memory.ingest(&MemoryIngestArgs::parse(&asked.object()?)?)?)
 }
 
 pub(super) fn consolidate(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::memories::{choice, output, schema, tags, text, with_default};
 use crate::mcp::{ArgSpec, Tool, ToolEffect};
 use crate::memory::knowledge::{
-    ApplyRequest, IngestRequest, RecallRequest, RememberRequest, TASKS, WorksheetRequest,
+    ApplyRequest, MemoryIngestArgs, RecallRequest, RememberRequest, TASKS, WorksheetRequest,
 };
 use crate::surface::{ToolRunner, consolidation};
 
@@ -41,7 +41,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         output: Some(|| output(&[("buffered", "integer"), ("chunks", "integer")])),
         effect: ToolEffect::Edits,
         run: ToolRunner::ChangingDocument(|memory, args| {
-            memory.ingest(&IngestRequest::parse(args)?)
+            memory.ingest(&MemoryIngestArgs::parse(args)?)
         }),
     },
     Tool {

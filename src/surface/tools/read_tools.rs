@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::mcp::Args;
 use crate::model::tree::NodeType;
 use crate::query::{
-    self, BatchQuery, DeltaDetail, DeltaQuery, DiffQuery, Direction, FetchQuery, HistoryQuery,
+    self, BatchFetchQuery, DeltaDetail, DeltaQuery, DiffQuery, Direction, FetchQuery, HistoryQuery,
     HitDetail, Query, RelatedQuery, SearchQuery, TreeQuery,
 };
 use crate::store::reader::{ArchivedVisibility, NodeFilter};
@@ -49,7 +49,7 @@ pub(super) fn fetch(args: &Args) -> Query<'_> {
 }
 
 pub(super) fn fetch_batch(args: &Args) -> Query<'_> {
-    Query::Batch(BatchQuery {
+    Query::Batch(BatchFetchQuery {
         ids: args.texts("node_ids").iter().map(String::as_str).collect(),
         has_dates: args.flag("dates"),
     })

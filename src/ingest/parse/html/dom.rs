@@ -286,7 +286,7 @@ impl Dom {
     }
 }
 
-/// Restores the author's names of elements. The names that [`super::linear_time_tag_filter`] gives
+/// Restores the author's names of elements. The names that [`super::superlinear_tag_filter`] gives
 /// to links and code are upper case.
 trait ElementNameRestoration {
     fn to_lowercase_unless_mixed(&self) -> Cow<'_, str>;

@@ -2,8 +2,8 @@
 
 use super::dom::{Dom, DomId, Visit};
 use super::inline_run::{InlineRun, LineBreaks, RenderedRun};
-use super::linear_time_tag_filter::{BOUNDARY, CODE, LINK};
 use super::math;
+use super::superlinear_tag_filter::{BOUNDARY, CODE, LINK};
 use crate::text::fold_whitespace;
 
 /// Elements that start and end a line of their own.

@@ -2,7 +2,7 @@
 
 use super::dom::{Dom, DomId, Visit};
 use super::inline::is_block;
-use super::linear_time_tag_filter::{CODE, LINK};
+use super::superlinear_tag_filter::{CODE, LINK};
 
 /// Classes that are a bare language name.
 #[rustfmt::skip]

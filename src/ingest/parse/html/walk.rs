@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::dom::{Dom, DomId, ROOT, Visit};
 use super::inline::{self, ChildVisit};
 use super::inline_run::{InlineRun, LineBreaks, RenderedRun, SoleImageOrFormula};
-use super::linear_time_tag_filter::{CODE, LINK};
+use super::superlinear_tag_filter::{CODE, LINK};
 use super::{NODES_MAX, html_table_to_tsv};
 use crate::ingest::parse::list_quote_footnote_writer::{
     ContainerKind, ListQuoteFootnoteWriter, NESTING_MAX,

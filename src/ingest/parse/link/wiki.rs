@@ -1,6 +1,6 @@
 //! Parses the text between `[[` and `]]`: a target, `#` heading, `|` alias, and parameters.
 
-use super::{Reference, ReferenceForm, WEIGHT_DEFAULT, weight};
+use super::{Reference, ReferenceSyntax, WEIGHT_DEFAULT, weight};
 
 /// Number of characters of an id.
 const ID_CHARS: usize = 11;
@@ -53,7 +53,7 @@ pub(super) fn of_target(target: &str) -> Option<Reference> {
         source: None,
         alias: None,
         weight: WEIGHT_DEFAULT,
-        form: ReferenceForm::Wiki,
+        form: ReferenceSyntax::Wiki,
     })
 }
 

@@ -6,17 +6,17 @@ use crate::model::clock::UnixMillis;
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::database_version_testing::forget_fields;
 use crate::store::{
-    Batch, FIELDS, IfMissing, NodeData, OptionalColumnValue, OptionalColumnValues, StoreError,
-    Writer, past_states,
+    Batch, FIELDS, IfMissing, OptionalColumnValue, OptionalColumnValues, StoreError,
+    UnplacedNodeData, Writer, past_states,
 };
 use crate::text::tokens;
 
 const NOW: UnixMillis = UnixMillis(4_000_000_000_000);
 const UUID: &str = "0f0e8400-e29b-41d4-a716-446655440000";
 
-fn data(content: &str) -> NodeData<'_> {
+fn data(content: &str) -> UnplacedNodeData<'_> {
     let fields = format!(r#"{{"importance":"high","tags":["a","b"],"uuid":"{UUID}"}}"#);
-    NodeData {
+    UnplacedNodeData {
         node_type: NodeType::Task,
         format: ContentFormat::Plain,
         label: content,
@@ -127,7 +127,7 @@ fn an_unknown_type_becomes_what_it_was_or_text_and_a_typed_one_stays() {
 fn a_memory_of_before_there_were_fields_keeps_its_fingerprints() {
     let dir = tempfile::tempdir().unwrap();
     let db = dir.path().join("memory.db");
-    let plain = |content| NodeData {
+    let plain = |content| UnplacedNodeData {
         node_type: NodeType::Text,
         attributes: OptionalColumnValues::default(),
         ..data(content)

@@ -9,8 +9,8 @@ use rusqlite::{Connection, Row, params};
 use super::nodes::{InsertedNode, InsertedNodes};
 use super::{SkippedCounts, rows};
 use crate::maintenance::transfer::row_redaction::ImportRedactor;
-use crate::model::links::reference::{Reference, ReferenceForm, WEIGHT_DEFAULT, WEIGHT_MAX};
-use crate::store::links::{ReferenceOrigin, insert, resolve_rows};
+use crate::model::links::reference::{Reference, ReferenceSyntax, WEIGHT_DEFAULT, WEIGHT_MAX};
+use crate::store::links::{ParsedOrManualReference, insert, resolve_rows};
 use crate::store::{ErrorContext, NodeRowId, PreparedStatements, StoreError};
 
 /// Imports the links; returns the number of all references afterwards.
@@ -116,9 +116,14 @@ impl LinkImporter<'_, '_> {
                 heading: None,
                 alias: None,
                 weight,
-                form: ReferenceForm::Wiki,
+                form: ReferenceSyntax::Wiki,
             };
-            let row = insert(self.to, NodeRowId(source.key), ReferenceOrigin::Manual, &reference)?;
+            let row = insert(
+                self.to,
+                NodeRowId(source.key),
+                ParsedOrManualReference::Manual,
+                &reference,
+            )?;
             self.targets.insert(row, target.map(|it| it.key));
             return Ok(());
         }

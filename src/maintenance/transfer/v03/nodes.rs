@@ -20,8 +20,8 @@ use crate::store::links;
 use crate::store::node_columns::{LANG, LEVEL};
 use crate::store::node_insert::{INSERT, NodeInsertRow};
 use crate::store::{
-    ErrorContext, NodeData, NodePlace, NodeRowId, OptionalColumnValue, OptionalColumnValues,
-    PreparedStatements, StoreError,
+    ErrorContext, NodePlace, NodeRowId, OptionalColumnValue, OptionalColumnValues,
+    PreparedStatements, StoreError, UnplacedNodeData,
 };
 use crate::text::{self, tokens};
 
@@ -181,7 +181,7 @@ impl NodeImporter<'_, '_, '_> {
         let attributes = OptionalColumnValues::default()
             .with(LEVEL, level)
             .with(LANG, lang.map(OptionalColumnValue::Text));
-        let data = NodeData {
+        let data = UnplacedNodeData {
             node_type,
             format,
             label: &label,

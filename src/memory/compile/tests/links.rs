@@ -180,7 +180,7 @@ fn edges_by_hand_survive_recompiles() {
     let relate = |name: Option<&str>, id: Option<&str>, weight: f64| {
         let mut reference =
             crate::ingest::parse::link::parse_typed_name(name.unwrap_or("x")).unwrap();
-        reference.form = crate::model::links::reference::ReferenceForm::Manual;
+        reference.form = crate::model::links::reference::ReferenceSyntax::Manual;
         reference.label = name.unwrap_or_default().to_owned();
         (reference.id_hint, reference.weight) = (id.map(str::to_owned), weight);
         let relate = |batch: &mut crate::store::Batch<'_>| {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::model::identity::NodeId;
 use crate::model::tree::Node;
-use crate::store::{Batch, FileId, NodeData, NodePlace, NodeRecord, NodeRowId};
+use crate::store::{Batch, FileId, NodePlace, NodeRecord, NodeRowId, UnplacedNodeData};
 use crate::text::{self, tokens};
 
 pub(super) fn node(content: &str) -> Node {
@@ -30,7 +30,10 @@ impl Notes {
         self.agent(|batch| {
             let old = find(batch, &id);
             let (node_type, level) = (old.node_type, old.attributes.level());
-            batch.set_agent_text(&old, &NodeData::of(&Node { node_type, level, ..node(words) }))
+            batch.set_agent_text(
+                &old,
+                &UnplacedNodeData::of(&Node { node_type, level, ..node(words) }),
+            )
         });
         self
     }
@@ -41,7 +44,7 @@ impl Notes {
         self.agent(|batch| {
             let parent = find(batch, &id);
             let place = batch.last_place(parent.place.file, Some(parent.key))?;
-            batch.insert_agent_node(&NodeData::of(&node(words)), place).map(drop)
+            batch.insert_agent_node(&UnplacedNodeData::of(&node(words)), place).map(drop)
         });
         self
     }
@@ -483,16 +486,19 @@ fn a_long_family_grows_without_being_summed_up() {
         for nth in 0..50 {
             let parent = if nth % 3 == 0 { None } else { first };
             let place = batch.last_place(None, parent)?;
-            let (key, id) =
-                batch.insert_agent_node(&NodeData::of(&node(&format!("Note {nth}"))), place)?;
+            let (key, id) = batch
+                .insert_agent_node(&UnplacedNodeData::of(&node(&format!("Note {nth}"))), place)?;
             first = first.or(Some(key));
             let stored = find(batch, &id.to_string());
-            batch.set_agent_text(&stored, &NodeData::of(&node(&format!("Said again {nth}"))))?;
+            batch.set_agent_text(
+                &stored,
+                &UnplacedNodeData::of(&node(&format!("Said again {nth}"))),
+            )?;
         }
         Ok(())
     });
     let words = node("Note 3");
-    let words = NodeData::of(&words);
+    let words = UnplacedNodeData::of(&words);
     notes.agent(|batch| {
         assert_eq!(
             batch.agent_nodes_with_text(&words, 9)?.len(),

@@ -55,7 +55,7 @@ fn a_plan_that_another_process_was_quicker_with_does_no_harm() {
     notes.remove("old.md").remove("gone.md").write("new.md", text);
     let (path, clock) = (notes.path(""), Clock::manual(UnixMillis(0)));
     let request = request(&path, &clock);
-    let late = changed_file_planner::make_plan(&notes.writer, &request, None).unwrap();
+    let late = compile_planner::make_plan(&notes.writer, &request, None).unwrap();
     notes.check_compile("0 added, 1 modified, 1 removed (2 ops)");
     let nodes = notes.nodes();
     let report = carry_out(&notes.writer, &request, late, LATER).unwrap();
@@ -74,7 +74,7 @@ fn a_folder_swapped_for_a_link_during_a_scan_is_not_followed() {
     notes.write("a/b.md", "Our text, changed.\n");
     let (path, clock) = (notes.path(""), Clock::manual(UnixMillis(0)));
     let request = request(&path, &clock);
-    let plan = changed_file_planner::make_plan(&notes.writer, &request, None).unwrap();
+    let plan = compile_planner::make_plan(&notes.writer, &request, None).unwrap();
     fs::rename(notes.path("a"), notes.path("old")).unwrap();
     std::os::unix::fs::symlink(outside.path(), notes.path("a")).unwrap();
     let report = carry_out(&notes.writer, &request, plan, LATER).unwrap();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::memory::rollback::{LaterSnapshotPolicy, rollback};
-use crate::store::{Batch, NodeData, NodeRecord};
+use crate::store::{Batch, NodeRecord, UnplacedNodeData};
 
 /// Sizes of slices: a file each, a few files, everything.
 const SIZES: [usize; 3] = [1, 9_000, usize::MAX];
@@ -288,10 +288,10 @@ fn interfere(rival: &Writer, dice: &mut Dice) {
         let below = |it: &NodeRecord| batch.last_place(it.place.file, Some(it.key));
         match chosen {
             0 => overlays::forget(batch, &one.id.to_string()),
-            1 => batch.set_agent_text(&one, &NodeData::of(&text)),
+            1 => batch.set_agent_text(&one, &UnplacedNodeData::of(&text)),
             2 => {
                 let place = below(&one)?;
-                batch.insert_agent_node(&NodeData::of(&text), place).map(drop)
+                batch.insert_agent_node(&UnplacedNodeData::of(&text), place).map(drop)
             }
             3 if batch.children_of(one.key)?.is_empty() && one.key != other.key => {
                 let place = below(&other)?;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::items::{RecallItem, put_replacements_first, rounded};
 use super::{NOTHING, RecallRequest};
 use crate::memory::knowledge::remember::add_pending;
-use crate::model::tool_advice::CallableTools;
+use crate::model::next_step_advice::CallableTools;
 use crate::model::tree::NodeType;
 use crate::query::cut_to_tokens;
 use crate::store::NodeRowId;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
-use crate::model::tool_advice::CallableTools;
+use crate::model::next_step_advice::CallableTools;
 use crate::model::vector::QueryVector;
 use crate::settings::config::KnowledgeSettings;
 

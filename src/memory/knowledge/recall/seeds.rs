@@ -34,7 +34,7 @@ const PLACE_MAX: usize = 200;
 
 /// The nodes that a question found.
 #[derive(Default)]
-pub(super) struct RecallCandidates {
+pub(super) struct FoundRecallItems {
     pub(super) seeds: Vec<RecallItem>,
     /// By spreading.
     pub(super) reached: Vec<RecallItem>,
@@ -54,7 +54,7 @@ struct MatchesByType {
 
 impl RecallQueryContext<'_> {
     /// Finds nodes by words; where these tell nothing, by the given entity or topic.
-    pub(super) fn of_words(&self, query: &str) -> KnowledgeResult<RecallCandidates> {
+    pub(super) fn of_words(&self, query: &str) -> KnowledgeResult<FoundRecallItems> {
         let (question, mut matches) = QuestionTerms::ask(self.reader, query)?;
         if question.tells_nothing {
             return self.of_name(query.trim());
@@ -79,7 +79,7 @@ impl RecallQueryContext<'_> {
             let fused = self.request.fused(sim, question.share_in(&of_both(&row)));
             let words = question.words_of(set);
             let score = ItemScore { sim, fused, quality: self.quality(&row, 1.0) };
-            let is_here = self.is_of_topic(&row, TopiclessRule::Only);
+            let is_here = self.is_of_topic(&row, OnlyTopicOrAlsoTopicless::Only);
             if FLOOR <= fused && is_here && (!row.is_gone() || self.is_shown(&row)) {
                 episodes.push(RecallItem::new(row, score, RecallReason::words(&words)));
             }
@@ -96,7 +96,7 @@ impl RecallQueryContext<'_> {
             })
             .collect();
         let reached = self.spread(&mut seeds, &episodes, &entities)?;
-        let mut found = RecallCandidates { seeds, reached, episodes, fact_scores };
+        let mut found = FoundRecallItems { seeds, reached, episodes, fact_scores };
         if let Some(allowed) = &allowed {
             let is_allowed = |it: &RecallItem| allowed.contains(&it.row.key);
             found.seeds.retain(is_allowed);
@@ -183,7 +183,7 @@ impl RecallQueryContext<'_> {
             let fused = self.request.fused(sim, question.share_in(&text));
             let is_kept = row.node_type == NodeType::Concept
                 && FLOOR <= fused
-                && self.is_of_topic(&row, TopiclessRule::OrNone);
+                && self.is_of_topic(&row, OnlyTopicOrAlsoTopicless::OrNone);
             if is_kept && (!row.is_gone() || is_merged(&row) || self.is_shown(&row)) {
                 seeds.push((row, sim, fused, set));
             }
@@ -201,7 +201,7 @@ impl RecallQueryContext<'_> {
 
     /// Finds what has a name as it is written: concepts of that title, and the nodes of an entity,
     /// unless one is given; without either, those of the given entity or topic.
-    fn of_name(&self, name: &str) -> KnowledgeResult<RecallCandidates> {
+    fn of_name(&self, name: &str) -> KnowledgeResult<FoundRecallItems> {
         let entity = match &self.entity {
             Some(given) => Some(given.clone()),
             None => entity_written_as(self.reader, name)?,
@@ -212,7 +212,7 @@ impl RecallQueryContext<'_> {
             let mut titled = concepts_titled(self.reader, name)?;
             titled.retain(|row| {
                 self.is_shown(row)
-                    && self.is_of_topic(row, TopiclessRule::OrNone)
+                    && self.is_of_topic(row, OnlyTopicOrAlsoTopicless::OrNone)
                     && found.seeds.iter().all(|it| it.row.key != row.key)
             });
             let keys: Vec<NodeRowId> = titled.iter().map(|it| it.key).collect();
@@ -227,8 +227,8 @@ impl RecallQueryContext<'_> {
     }
 
     /// Finds the nodes of an entity or a topic, without words.
-    pub(super) fn of_place(&self) -> KnowledgeResult<RecallCandidates> {
-        let mut found = RecallCandidates::default();
+    pub(super) fn of_place(&self) -> KnowledgeResult<FoundRecallItems> {
+        let mut found = FoundRecallItems::default();
         let mut scores: HashMap<NodeRowId, (f64, RecallReason)> = HashMap::new();
         let mut episodes: Vec<NodeRowId> = Vec::new();
         if let Some(entity) = &self.entity {
@@ -302,10 +302,10 @@ impl RecallQueryContext<'_> {
     }
 
     /// Returns whether a node is of the asked topic.
-    fn is_of_topic(&self, row: &KnowledgeRow, rule: TopiclessRule) -> bool {
+    fn is_of_topic(&self, row: &KnowledgeRow, rule: OnlyTopicOrAlsoTopicless) -> bool {
         match (&self.topic, row.text("topic")) {
             (None, _) => true,
-            (Some(_), None) => rule == TopiclessRule::OrNone,
+            (Some(_), None) => rule == OnlyTopicOrAlsoTopicless::OrNone,
             (Some(topic), Some(id)) => topic.id == id,
         }
     }
@@ -347,7 +347,7 @@ fn best(mut scored: Vec<(f64, NodeRowId)>, n_max: usize) -> Vec<NodeRowId> {
 
 /// Whether nodes without a topic belong to the asked one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum TopiclessRule {
+enum OnlyTopicOrAlsoTopicless {
     Only,
     OrNone,
 }

@@ -10,7 +10,7 @@ use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::foreign_remind_export::record_time;
 use crate::memory::knowledge::recall::find_topic;
 use crate::model::clock::UnixMillis;
-use crate::model::topic_names::topic_slug;
+use crate::model::topic_name_matching_and_slugs::topic_slug;
 use crate::model::tree::NodeType;
 use crate::store::NodeRowId;
 use crate::store::reader::{KnowledgeRow, Reader};

@@ -121,7 +121,7 @@ fn a_hint_names_tools_that_there_are() {
 fn the_example_of_a_triage_is_applied_as_it_is_printed() {
     let case = Case::new();
     let ingest = json!({"content": "Ana: the cache times out.", "flush": true});
-    case.memory.ingest(&IngestRequest::parse(ingest.as_object().unwrap()).unwrap()).unwrap();
+    case.memory.ingest(&MemoryIngestArgs::parse(ingest.as_object().unwrap()).unwrap()).unwrap();
     let triage = json!({"task": "triage"});
     let request = WorksheetRequest::parse(triage.as_object().unwrap()).unwrap();
     let sheet = case.memory.review(&request).unwrap();

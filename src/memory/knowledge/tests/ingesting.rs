@@ -4,7 +4,7 @@ impl Case {
     #[track_caller]
     fn ingest(&self, args: Value) -> Value {
         let Value::Object(args) = args else { panic!("an object") };
-        self.memory.ingest(&IngestRequest::parse(&args).unwrap()).unwrap()
+        self.memory.ingest(&MemoryIngestArgs::parse(&args).unwrap()).unwrap()
     }
 
     #[track_caller]

@@ -73,7 +73,7 @@ fn a_worksheet_fits_its_budget_whatever_its_names_and_instructions_are() {
             "instructions": instructions, "source": script.repeat(8), "topic": topic,
         });
         let Value::Object(chunk) = chunk else { panic!("an object") };
-        case.memory.ingest(&IngestRequest::parse(&chunk).unwrap()).unwrap();
+        case.memory.ingest(&MemoryIngestArgs::parse(&chunk).unwrap()).unwrap();
     }
     for budget in [800, 1_000, 4_000] {
         for task in ["consolidate", "triage", "conflicts", "health"] {

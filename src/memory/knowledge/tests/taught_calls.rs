@@ -56,7 +56,8 @@ fn an_empty_text_of_an_update_leaves_what_is_there() {
 fn consolidate_has_a_budget() {
     let case = Case::new();
     let text: String = (0..400).map(|nth| format!("第{nth}條逾時重試。")).collect();
-    let asked = IngestRequest::parse(json!({"content": text, "flush": true}).as_object().unwrap());
+    let asked =
+        MemoryIngestArgs::parse(json!({"content": text, "flush": true}).as_object().unwrap());
     case.memory.ingest(&asked.unwrap()).unwrap();
     let shown = |budget: u32| {
         let sheet = call(

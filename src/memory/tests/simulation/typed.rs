@@ -13,7 +13,8 @@ use crate::model::tree::{ContentFormat, NodeType};
 use crate::model::typed_node_field_schemas::{NODE_KINDS, TypedNodeSchema};
 use crate::store::reader::FieldFilter;
 use crate::store::{
-    Batch, FIELDS, IfMissing, NodeData, OptionalColumnValue, OptionalColumnValues, StoreError,
+    Batch, FIELDS, IfMissing, OptionalColumnValue, OptionalColumnValues, StoreError,
+    UnplacedNodeData,
 };
 use crate::text;
 use crate::text::tokens;
@@ -93,7 +94,7 @@ impl Simulation {
         let entry = format!("store {} {fields} {content:?} in {bucket:?}", kind.node_type);
         self.log_last(entry.clone());
         let label = text::label_of_text(&content);
-        let data = NodeData {
+        let data = UnplacedNodeData {
             node_type: kind.node_type,
             format: ContentFormat::Plain,
             label: &label,
@@ -159,7 +160,7 @@ impl Simulation {
         self.log_last(entry.clone());
         let change = |batch: &mut Batch<'_>| {
             let node = batch.find(NodeId::parse(id).unwrap())?.unwrap();
-            let data = NodeData {
+            let data = UnplacedNodeData {
                 label: &label,
                 content: &content,
                 token_count: tokens::count(&content),

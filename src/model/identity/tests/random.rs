@@ -5,25 +5,25 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fuzzing::align::{EditStep, FuzzChoices, TrackedDocument};
+use crate::fuzzing::tree_alignment::{FuzzChoices, RandomTreeEdit, TrackedDocument};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn promises_hold_for_random_trees(data in prop::collection::vec(any::<u8>(), 0..400)) {
-        crate::fuzzing::align::align(&data);
+        crate::fuzzing::tree_alignment::align(&data);
     }
 
     #[test]
     fn one_step_costs_no_other_node_its_identity(
         data in prop::collection::vec(any::<u8>(), 100..600),
-        step in 0..EditStep::ALL.len() - 1,
+        step in 0..RandomTreeEdit::ALL.len() - 1,
         choices in prop::collection::vec(any::<u8>(), 40),
     ) {
         let mut document = TrackedDocument::grow_with(&mut FuzzChoices::new(&data), false);
         let old = document.clone();
-        let step = EditStep::ALL[step];
+        let step = RandomTreeEdit::ALL[step];
         let about = document.take(step, &mut FuzzChoices::new(&choices));
         assert_survivors(&old, &document, step, about);
     }
@@ -31,7 +31,7 @@ proptest! {
     #[test]
     fn a_script_costs_no_unedited_node_its_identity_nor_an_edited_one_in_its_place(
         data in prop::collection::vec(any::<u8>(), 200..600),
-        steps in prop::collection::vec(0..EditStep::ALL.len() - 1, 1..12),
+        steps in prop::collection::vec(0..RandomTreeEdit::ALL.len() - 1, 1..12),
         choices in prop::collection::vec(any::<u8>(), 200),
     ) {
         let mut document = TrackedDocument::grow_with(&mut FuzzChoices::new(&data), false);
@@ -39,9 +39,9 @@ proptest! {
         let mut choices = FuzzChoices::new(&choices);
         let mut edits = Vec::new();
         for step in steps {
-            let step = EditStep::ALL[step];
+            let step = RandomTreeEdit::ALL[step];
             let about = document.take(step, &mut choices);
-            if step == EditStep::Edit {
+            if step == RandomTreeEdit::Edit {
                 edits.extend(about);
             }
         }
@@ -53,7 +53,7 @@ proptest! {
 fn assert_survivors(
     old: &TrackedDocument,
     new: &TrackedDocument,
-    step: EditStep,
+    step: RandomTreeEdit,
     about: Option<usize>,
 ) {
     let matches = align(&old.side(), &new.side(), &TextHistoryIndex::default());
@@ -62,17 +62,17 @@ fn assert_survivors(
     for (at, it) in new.items.iter().enumerate() {
         let is_about = Some(it.serial) == about;
         // Half of a split paragraph is either half; a heading alone in its file has no witness.
-        let is_exempt =
-            step == EditStep::Split || (step == EditStep::Rename && !has_witness(new, at));
+        let is_exempt = step == RandomTreeEdit::Split
+            || (step == RandomTreeEdit::Rename && !has_witness(new, at));
         if is_about && is_exempt {
             continue;
         }
         let expected = places.get(&it.serial).copied();
-        if expected.is_some() || step != EditStep::Split {
+        if expected.is_some() || step != RandomTreeEdit::Split {
             assert_eq!(matches[at], expected, "{step:?}: `{}`", it.text);
         }
     }
-    if let (EditStep::Split, Some(serial)) = (step, about) {
+    if let (RandomTreeEdit::Split, Some(serial)) = (step, about) {
         let was = old.items.iter().position(|it| it.serial == serial);
         assert!(matches.contains(&was), "one half of a split paragraph is the paragraph");
     }

@@ -11,7 +11,7 @@ struct Case {
     clock: Clock,
     memory: Memory,
     leases: Arc<LeaseAcquirer>,
-    pace: ConsolidationSchedule,
+    pace: ConsolidationDueState,
     folder: TempDir,
 }
 
@@ -27,7 +27,7 @@ impl Case {
             memory.remember(RememberRequest::parse(&args).unwrap()).unwrap();
         }
         let leases = Arc::new(memory.leases("this one").unwrap());
-        Case { clock, memory, leases, pace: ConsolidationSchedule::default(), folder }
+        Case { clock, memory, leases, pace: ConsolidationDueState::default(), folder }
     }
 
     fn turn_after(&mut self, seconds: i64, provider: &ProviderClient) -> bool {

@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 use std::time::Duration;
 
-use super::PostgresSequencer;
+use super::PostgresSpaceLog;
 use crate::model::clock::Clock;
 use crate::server::postgres::connection::{Param, PostgresConnection};
 use crate::server::postgres::connection_error::PostgresError;
@@ -57,7 +57,7 @@ impl SoughtCommit {
     }
 }
 
-impl PostgresSequencer {
+impl PostgresSpaceLog {
     /// Finds out whether a commit took place whose answer was lost.
     pub(super) fn was_committed(&self, sought: &SoughtCommit) -> Result<bool, SharedError> {
         let watch = Clock::System.stopwatch();

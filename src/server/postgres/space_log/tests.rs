@@ -20,7 +20,7 @@ fn no_answer_of_a_server_makes_the_keeper_panic() {
     ];
     for answer in answers {
         let password = PasswordWithOrigin::of("a secret".to_owned());
-        let keeper = PostgresSequencer::new(serve_always(answer), password, "test");
+        let keeper = PostgresSpaceLog::new(serve_always(answer), password, "test");
         let place = LogPosition { epoch: 1, seq: 1, hash: LogHash([1; 32]) };
         keeper.head().unwrap_err();
         assert!(keeper.begin_turn(&place).is_err());
@@ -40,7 +40,7 @@ fn no_answer_of_a_server_makes_the_keeper_panic() {
 #[test]
 fn a_wrong_password_is_named_by_its_place() {
     let url = SpaceUrl::parse("postgres://me@db.example/data/team").unwrap();
-    let keeper = PostgresSequencer::new(url, PasswordWithOrigin::of("a secret".to_owned()), "test");
+    let keeper = PostgresSpaceLog::new(url, PasswordWithOrigin::of("a secret".to_owned()), "test");
     let message = "password authentication failed for user \"me\"".to_owned();
     let error =
         keeper.error(&PostgresError::Server { code: "28P01".to_owned(), message }).to_string();

@@ -3,7 +3,7 @@
 use std::sync::MutexGuard;
 
 use super::lost_commit::SoughtCommit;
-use super::{CALL_MS, PostgresSequencer, is_closing};
+use super::{CALL_MS, PostgresSpaceLog, is_closing};
 use crate::server::postgres::connection::{Param, PostgresConnection, RawRow, SqlWithParams};
 use crate::server::postgres::connection_error::PostgresError;
 use crate::server::postgres::statements as sql;
@@ -12,7 +12,7 @@ use crate::store::replication::{LogHash, LogPart, LogPosition, LogTransaction, S
 
 /// An open transaction. Without a commit it is rolled back.
 pub(super) struct PostgresLogTransaction<'k> {
-    keeper: &'k PostgresSequencer,
+    keeper: &'k PostgresSpaceLog,
     wire: MutexGuard<'k, Option<PostgresConnection>>,
     head: SpaceHead,
     /// Parts that came with the turn.
@@ -26,7 +26,7 @@ pub(super) struct PostgresLogTransaction<'k> {
 
 impl<'k> PostgresLogTransaction<'k> {
     pub(super) fn new(
-        keeper: &'k PostgresSequencer,
+        keeper: &'k PostgresSpaceLog,
         wire: MutexGuard<'k, Option<PostgresConnection>>,
         head: SpaceHead,
         parts: Vec<LogPart>,
@@ -54,7 +54,7 @@ impl<'k> PostgresLogTransaction<'k> {
     }
 
     fn append_waiting<'a>(
-        keeper: &'a PostgresSequencer,
+        keeper: &'a PostgresSpaceLog,
         epoch: i64,
         part: &'a LogPart,
     ) -> SqlWithParams<'a> {

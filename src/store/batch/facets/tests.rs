@@ -10,7 +10,7 @@ use crate::model::fields::CanonicalFields;
 use crate::model::tree::ContentFormat;
 use crate::store::node_columns::FIELDS;
 use crate::store::{
-    IfMissing, NodeData, NodePlace, OptionalColumnValue, OptionalColumnValues, Writer,
+    IfMissing, NodePlace, OptionalColumnValue, OptionalColumnValues, UnplacedNodeData, Writer,
 };
 
 const TYPES: [NodeType; 8] = [
@@ -24,11 +24,15 @@ const TYPES: [NodeType; 8] = [
     NodeType::Entity,
 ];
 
-fn data<'a>(node_type: NodeType, content: &'a str, fields: &CanonicalFields) -> NodeData<'a> {
+fn data<'a>(
+    node_type: NodeType,
+    content: &'a str,
+    fields: &CanonicalFields,
+) -> UnplacedNodeData<'a> {
     let fields = OptionalColumnValue::Text(fields.to_string());
     let attributes = OptionalColumnValues::default().with(FIELDS, Some(fields));
     let format = ContentFormat::Plain;
-    NodeData { node_type, format, label: "A node", content, token_count: 1, attributes }
+    UnplacedNodeData { node_type, format, label: "A node", content, token_count: 1, attributes }
 }
 
 /// Returns the rows that a table has too many and too few, by the view that tells what it must
@@ -279,7 +283,7 @@ fn ordinary_fields_need_no_view() {
         "links": [{"type": "supports", "to": "x", "strength": 0.5}, {"type": "mentions", "to": "y"}],
     });
     for node_type in TYPES {
-        let rows = FacetAndEdgeRows::of(node_type, "hash", Some(&fields.to_string())).unwrap();
+        let rows = NodeFacetAndEdgeRows::of(node_type, "hash", Some(&fields.to_string())).unwrap();
         assert_eq!(rows.edges.len(), 2, "{node_type}");
         assert!(rows.facets.contains(&("tag", FacetValue::Text("b".to_owned()))), "{node_type}");
     }

@@ -7,7 +7,9 @@ use crate::model::clock::UnixMillis;
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::connection::cache_kib;
 use crate::store::node_columns::FIELDS;
-use crate::store::{IfMissing, NodeData, OptionalColumnValue, OptionalColumnValues, Writer};
+use crate::store::{
+    IfMissing, OptionalColumnValue, OptionalColumnValues, UnplacedNodeData, Writer,
+};
 
 #[test]
 fn a_large_write_leaves_no_large_cache() {
@@ -35,7 +37,7 @@ fn pages(writer: &Writer) -> BTreeSet<i64> {
 fn insert(batch: &mut Batch<'_>, nth: usize, n_words: usize) -> Result<(), StoreError> {
     let words = (0..n_words).map(|word| format!("word{} ", (nth * 7919 + word * 31) % 50_000));
     let content: String = words.collect();
-    let data = NodeData {
+    let data = UnplacedNodeData {
         node_type: NodeType::Text,
         format: ContentFormat::Plain,
         label: "a node",
@@ -97,7 +99,7 @@ fn a_typed_node_has_its_facets_within_a_large_write() {
     let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
     let fields =
         OptionalColumnValue::Text(r#"{"uuid":"u1","tags":["a"],"archived":false}"#.to_owned());
-    let data = NodeData {
+    let data = UnplacedNodeData {
         node_type: NodeType::Core,
         format: ContentFormat::Plain,
         label: "Rust",
@@ -120,7 +122,7 @@ fn a_typed_node_has_its_facets_within_a_large_write() {
 /// Inserts a node whose facets are computed here, so that the trigger passes over it.
 fn insert_typed(batch: &mut Batch<'_>, content: &str) -> Result<NodeRowId, StoreError> {
     let fields = OptionalColumnValue::Text(r#"{"title":"a node"}"#.to_owned());
-    let data = NodeData {
+    let data = UnplacedNodeData {
         node_type: NodeType::Episode,
         format: ContentFormat::Plain,
         label: content,
@@ -164,7 +166,7 @@ fn a_typed_node_that_waits_may_change_and_go() {
                 0 => batch.forget(&old)?,
                 1 => {
                     let label = format!("after {nth}");
-                    let new = NodeData { label: &label, content: &label, ..old.data() };
+                    let new = UnplacedNodeData { label: &label, content: &label, ..old.data() };
                     batch.set_agent_text(&old, &new)?;
                 }
                 2 => batch.defer_indexing()?,

@@ -9,7 +9,7 @@ use crate::memory::knowledge::changeset_operations::processed_and_pinned::ID_CHA
 use crate::memory::knowledge::entity_resolution::{
     known_mentions, mentioned, named_as, topic_field, topic_named, with_names,
 };
-use crate::memory::knowledge::fact_of_episode::{reword_stated_fact, stated_fact};
+use crate::memory::knowledge::fact_stated_by_episode::{reword_stated_fact, stated_fact};
 use crate::memory::knowledge::node_writes::{
     StoredKnowledgeNode, add_edge, edge, set_bounds, set_fields, set_node,
 };
@@ -18,7 +18,7 @@ use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::name_key;
 use crate::model::fields;
 use crate::model::identity::NodeId;
-use crate::model::topic_names::{is_reduced_key, topic_slug};
+use crate::model::topic_name_matching_and_slugs::{is_reduced_key, topic_slug};
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::TypedNodeSchema;
 use crate::model::typed_node_field_schemas::knowledge::{EPISODE_CHARS_MAX, TITLE_CHARS_MAX};

@@ -3,7 +3,7 @@
 use super::*;
 use crate::model::clock::UnixMillis;
 use crate::model::tree::Node;
-use crate::store::{Batch, IfMissing, NodeData, NodePlace, StoreError, Writer};
+use crate::store::{Batch, IfMissing, NodePlace, StoreError, UnplacedNodeData, Writer};
 
 const NOWHERE: NodePlace = NodePlace { file: None, parent: None, position: 0 };
 
@@ -22,7 +22,7 @@ fn write(
         body(batch)?;
         for nth in texts {
             let place = NodePlace { position: nth as i64, ..NOWHERE };
-            batch.insert_agent_node(&NodeData::of(&text(nth)), place)?;
+            batch.insert_agent_node(&UnplacedNodeData::of(&text(nth)), place)?;
         }
         Ok(())
     };

@@ -19,7 +19,7 @@ pub fn align(data: &[u8]) {
     let mut document = TrackedDocument::grow(&mut bytes);
     let old = document.clone();
     for _ in 0..1 + bytes.below(STEPS_MAX) {
-        let step = EditStep::ALL[bytes.below(EditStep::ALL.len())];
+        let step = RandomTreeEdit::ALL[bytes.below(RandomTreeEdit::ALL.len())];
         document.take(step, &mut bytes);
     }
     check(&old, &document);
@@ -93,7 +93,7 @@ fn counts(side: &[AlignmentNode<'_>]) -> HashMap<(NodeType, ContentHash), usize>
 
 /// A step of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EditStep {
+pub(crate) enum RandomTreeEdit {
     Insert,
     DeleteSubtree,
     DeleteNode,
@@ -105,17 +105,17 @@ pub(crate) enum EditStep {
     Copy,
 }
 
-impl EditStep {
-    pub(crate) const ALL: [EditStep; 9] = [
-        EditStep::Insert,
-        EditStep::DeleteSubtree,
-        EditStep::DeleteNode,
-        EditStep::Edit,
-        EditStep::Move,
-        EditStep::Split,
-        EditStep::Rename,
-        EditStep::Level,
-        EditStep::Copy,
+impl RandomTreeEdit {
+    pub(crate) const ALL: [RandomTreeEdit; 9] = [
+        RandomTreeEdit::Insert,
+        RandomTreeEdit::DeleteSubtree,
+        RandomTreeEdit::DeleteNode,
+        RandomTreeEdit::Edit,
+        RandomTreeEdit::Move,
+        RandomTreeEdit::Split,
+        RandomTreeEdit::Rename,
+        RandomTreeEdit::Level,
+        RandomTreeEdit::Copy,
     ];
 }
 
@@ -187,8 +187,12 @@ impl TrackedDocument {
     }
 
     /// Takes one step at a random place; returns the serial of the node concerned.
-    pub(crate) fn take(&mut self, step: EditStep, bytes: &mut FuzzChoices<'_>) -> Option<usize> {
-        if step == EditStep::Insert || self.items.is_empty() {
+    pub(crate) fn take(
+        &mut self,
+        step: RandomTreeEdit,
+        bytes: &mut FuzzChoices<'_>,
+    ) -> Option<usize> {
+        if step == RandomTreeEdit::Insert || self.items.is_empty() {
             let item = self.item(bytes);
             let at = bytes.below(self.items.len() + 1);
             self.items.insert(at, item);
@@ -199,16 +203,16 @@ impl TrackedDocument {
         let serial = self.items[at].serial;
         let is_heading = self.items[at].node_type == NodeType::Heading;
         match step {
-            EditStep::Insert => (),
-            EditStep::DeleteSubtree => drop(self.items.drain(at..self.end(at))),
-            EditStep::DeleteNode => {
+            RandomTreeEdit::Insert => (),
+            RandomTreeEdit::DeleteSubtree => drop(self.items.drain(at..self.end(at))),
+            RandomTreeEdit::DeleteNode => {
                 for child in at + 1..self.end(at) {
                     self.items[child].depth -= 1;
                 }
                 self.items.remove(at);
             }
-            EditStep::Edit => self.edit(at, bytes),
-            EditStep::Move => {
+            RandomTreeEdit::Edit => self.edit(at, bytes),
+            RandomTreeEdit::Move => {
                 let end = self.end(at);
                 let moved: Vec<TrackedNode> = self.items.drain(at..end).collect();
                 let to = bytes.below(self.items.len() + 1);
@@ -221,13 +225,13 @@ impl TrackedDocument {
                     moved.into_iter().map(|it| TrackedNode { depth: it.depth - was + depth, ..it });
                 self.items.splice(to..to, moved);
             }
-            EditStep::Split => self.split(at, bytes),
-            EditStep::Rename if is_heading => self.items[at].text = self.sentence(bytes),
-            EditStep::Level if is_heading => {
+            RandomTreeEdit::Split => self.split(at, bytes),
+            RandomTreeEdit::Rename if is_heading => self.items[at].text = self.sentence(bytes),
+            RandomTreeEdit::Level if is_heading => {
                 self.items[at].level = u8::try_from(1 + bytes.below(6)).ok();
             }
-            EditStep::Rename | EditStep::Level => (),
-            EditStep::Copy => {
+            RandomTreeEdit::Rename | RandomTreeEdit::Level => (),
+            RandomTreeEdit::Copy => {
                 let copy = TrackedNode { serial: self.n_serials, ..self.items[at].clone() };
                 self.n_serials += 1;
                 let to = bytes.below(self.items.len() + 1);

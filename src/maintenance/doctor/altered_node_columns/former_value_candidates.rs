@@ -34,7 +34,7 @@ pub(super) type ColumnValue = (&'static str, Option<String>);
 
 /// The label, the fields and the text of a node as they are now.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PresentTexts<'a> {
+pub(super) struct PresentNodeTexts<'a> {
     pub(super) key: i64,
     pub(super) id: &'a str,
     pub(super) label: &'a str,
@@ -47,7 +47,7 @@ pub(super) struct PresentTexts<'a> {
 /// Returns the labels and fields that a node may have had.
 pub(super) fn labels_and_fields(
     conn: &Connection,
-    now: PresentTexts<'_>,
+    now: PresentNodeTexts<'_>,
 ) -> Result<Vec<Vec<ColumnValue>>, StoreError> {
     let earlier = earlier_versions(conn, now.id)?;
     let mut fields = earlier_fields(now.fields, &earlier);

@@ -28,7 +28,7 @@ pub(crate) use splice_testing::{EditKind, splice_text};
 use super::agent_edit_alignment;
 use super::file_being_compiled::{FileBeingCompiled, ParsedFile};
 use super::{CompileError, apply_slice, parse_text_redacted};
-use crate::ingest::markdown_export_format::ExportedSourceRoot;
+use crate::ingest::markdown_export_format::RootWithinExport;
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
 use crate::ingest::scan::{self, IgnoreRules};
@@ -37,7 +37,9 @@ use crate::model::file_stat::FileStat;
 use crate::model::identity::ContentHash;
 use crate::model::tree::{DocumentTree, Node};
 use crate::settings::root_settings::RootSettings;
-use crate::store::{Batch, FileRow, ForgottenNodeTombstone, NodeData, NodeRecord, NodeRowId};
+use crate::store::{
+    Batch, FileRow, ForgottenNodeTombstone, NodeRecord, NodeRowId, UnplacedNodeData,
+};
 use crate::text;
 
 /// The folder of new notes.
@@ -202,7 +204,7 @@ impl WriteBackFolder {
             Some(syntax @ (Syntax::Markdown | Syntax::Text)) => syntax,
             _ => return kept("is neither Markdown nor plain text"),
         };
-        if ExportedSourceRoot::find(&self.root).is_some() {
+        if RootWithinExport::find(&self.root).is_some() {
             return kept("is part of an export");
         }
         let bytes = match scan::read_to_change(&self.root, path) {
@@ -392,7 +394,7 @@ fn own_overlay(
     if !old.is_overlaid() {
         return Ok(Some(old.clone()));
     }
-    let new = NodeData { attributes: old.attributes.clone(), ..NodeData::of(new) };
+    let new = UnplacedNodeData { attributes: old.attributes.clone(), ..UnplacedNodeData::of(new) };
     batch.set_agent_text(old, &new)?;
     Ok(batch.at(old.key)?)
 }

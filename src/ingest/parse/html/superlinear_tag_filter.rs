@@ -62,7 +62,7 @@ pub(super) const BOUNDARY: &str = "BOUNDARY";
 /// Builds the document of `text`.
 pub(super) fn build_dom(text: &str) -> (Dom, Vec<Warning>) {
     let tokenizer =
-        Tokenizer::new(LinearTimeTagFilter::new(has_drawings(text)), TokenizerOpts::default());
+        Tokenizer::new(SuperlinearTagFilter::new(has_drawings(text)), TokenizerOpts::default());
     let mut warnings = Vec::new();
     let whole = StrTendril::from_slice(text);
     let queue = BufferQueue::default();
@@ -217,7 +217,7 @@ fn tag_end(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Filters the tags between the tokenizer and the tree builder.
-struct LinearTimeTagFilter {
+struct SuperlinearTagFilter {
     builder: TreeBuilder<DomId, DomSink>,
     /// Tags that were left out for their depth, and whose end tags have to be left out, too.
     dropped: RefCell<HashMap<LocalName, u32>>,
@@ -235,7 +235,7 @@ struct LinearTimeTagFilter {
     flattened_line: Cell<Option<u64>>,
 }
 
-impl TokenSink for LinearTimeTagFilter {
+impl TokenSink for SuperlinearTagFilter {
     type Handle = DomId;
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<DomId> {
@@ -261,10 +261,10 @@ impl TokenSink for LinearTimeTagFilter {
     }
 }
 
-impl LinearTimeTagFilter {
-    fn new(has_drawings: bool) -> LinearTimeTagFilter {
+impl SuperlinearTagFilter {
+    fn new(has_drawings: bool) -> SuperlinearTagFilter {
         let options = TreeBuilderOpts { scripting_enabled: false, ..Default::default() };
-        LinearTimeTagFilter {
+        SuperlinearTagFilter {
             builder: TreeBuilder::new(DomSink::new(), options),
             dropped: RefCell::default(),
             formatting: has_drawings.then(RefCell::default),

@@ -21,12 +21,12 @@ pub(super) struct LineProcessTurns {
     command: Vec<String>,
     /// Longest wait for a line.
     timeout: Duration,
-    state: Mutex<TurnState>,
+    state: Mutex<ProcessTurnQueue>,
     freed: Condvar,
 }
 
 #[derive(Default)]
-struct TurnState {
+struct ProcessTurnQueue {
     process: Option<LineProcess>,
     is_taken: bool,
     /// Questions that wait for their turn.
@@ -87,9 +87,12 @@ impl LineProcessTurns {
     }
 
     /// Waits for the turn of a text, which comes behind all questions.
-    fn turn_of_text(&self, pause: CancellableSleep<'_>) -> Result<Turn<'_>, ProviderError> {
+    fn turn_of_text(
+        &self,
+        pause: CancellableSleep<'_>,
+    ) -> Result<ProcessTurnGuard<'_>, ProviderError> {
         loop {
-            let is_others = |it: &mut TurnState| it.is_taken || 0 < it.n_questions;
+            let is_others = |it: &mut ProcessTurnQueue| it.is_taken || 0 < it.n_questions;
             let waited = self.freed.wait_timeout_while(self.lock(), LOOK, is_others);
             let (state, outcome) = waited.unwrap_or_else(PoisonError::into_inner);
             if !outcome.timed_out() {
@@ -102,7 +105,7 @@ impl LineProcessTurns {
         }
     }
 
-    fn turn_of_question(&self) -> Option<Turn<'_>> {
+    fn turn_of_question(&self) -> Option<ProcessTurnGuard<'_>> {
         let mut state = self.lock();
         state.n_questions += 1;
         let waited = self.freed.wait_timeout_while(state, TURN_WAIT, |it| it.is_taken);
@@ -111,24 +114,24 @@ impl LineProcessTurns {
         (!state.is_taken).then(|| self.taken(state))
     }
 
-    fn taken(&self, mut state: MutexGuard<'_, TurnState>) -> Turn<'_> {
+    fn taken(&self, mut state: MutexGuard<'_, ProcessTurnQueue>) -> ProcessTurnGuard<'_> {
         state.is_taken = true;
-        Turn { turns: self, process: state.process.take() }
+        ProcessTurnGuard { turns: self, process: state.process.take() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, TurnState> {
+    fn lock(&self) -> MutexGuard<'_, ProcessTurnQueue> {
         // A poisoned lock is sound: no change of the state is left half done.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A turn, which ends with this value.
-struct Turn<'a> {
+struct ProcessTurnGuard<'a> {
     turns: &'a LineProcessTurns,
     process: Option<LineProcess>,
 }
 
-impl Turn<'_> {
+impl ProcessTurnGuard<'_> {
     /// Asks the program, which is started if it does not run. One that failed is ended, since its
     /// next line may answer an old text.
     fn ask<T>(
@@ -145,7 +148,7 @@ impl Turn<'_> {
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for ProcessTurnGuard<'_> {
     fn drop(&mut self) {
         let mut state = self.turns.lock();
         state.process = self.process.take();

@@ -33,22 +33,22 @@ the same memory of it, with its ids, pins and links. What was no Markdown is in 
 
 /// The folders of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RootFolderIndex {
+pub(crate) struct FoldersByRoot {
     /// The folder of each root by its number; an empty one is the exported folder itself.
     pub(crate) roots: BTreeMap<i64, String>,
     /// The folder of what agents wrote without a file.
     pub(crate) agents: String,
 }
 
-impl RootFolderIndex {
+impl FoldersByRoot {
     /// Reads the index of a folder, if it has one.
-    pub(crate) fn read(folder: &Path) -> Option<RootFolderIndex> {
+    pub(crate) fn read(folder: &Path) -> Option<FoldersByRoot> {
         let bytes = scan::read_root_file(folder, INDEX_FILE, INDEX_BYTES_MAX).ok()??;
-        RootFolderIndex::parse(std::str::from_utf8(&bytes).ok()?)
+        FoldersByRoot::parse(std::str::from_utf8(&bytes).ok()?)
     }
 
     /// Parses an index. Its folders are single names.
-    pub(crate) fn parse(text: &str) -> Option<RootFolderIndex> {
+    pub(crate) fn parse(text: &str) -> Option<FoldersByRoot> {
         let line = text.strip_prefix('\u{feff}').unwrap_or(text).lines().next()?.trim_end();
         let json = line.strip_prefix(INDEX_START)?.strip_suffix(MARKER_END)?;
         let object: Map<String, Value> = serde_json::from_str(json).ok()?;
@@ -63,7 +63,7 @@ impl RootFolderIndex {
         let is_valid = is_name(&agents)
             && roots.keys().all(|it| (1..1 << 31).contains(it))
             && roots.values().all(is_root);
-        is_valid.then_some(RootFolderIndex { roots, agents })
+        is_valid.then_some(FoldersByRoot { roots, agents })
     }
 
     /// Returns the text of the index.
@@ -82,7 +82,7 @@ impl RootFolderIndex {
 
 /// The part of an export that a root is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ExportedSourceRoot {
+pub(crate) struct RootWithinExport {
     /// The number that the root had.
     pub(crate) number: Option<i64>,
     /// The folder of what agents wrote without a file.
@@ -91,19 +91,19 @@ pub(crate) struct ExportedSourceRoot {
     pub(crate) others: Vec<String>,
 }
 
-impl ExportedSourceRoot {
+impl RootWithinExport {
     /// Returns what the folder at `root` is, if it was exported.
-    pub(crate) fn find(root: &Path) -> Option<ExportedSourceRoot> {
-        if let Some(index) = RootFolderIndex::read(root) {
+    pub(crate) fn find(root: &Path) -> Option<RootWithinExport> {
+        if let Some(index) = FoldersByRoot::read(root) {
             let own = index.roots.iter().find(|(_, folder)| folder.is_empty());
             let number = own.map(|(number, _)| *number);
             let others = index.other_folders().map(str::to_owned).collect();
-            return Some(ExportedSourceRoot { number, agents: Some(index.agents), others });
+            return Some(RootWithinExport { number, agents: Some(index.agents), others });
         }
         let name = root.file_name()?.to_str()?;
-        let index = RootFolderIndex::read(root.parent()?)?;
+        let index = FoldersByRoot::read(root.parent()?)?;
         let (number, _) = index.roots.iter().find(|(_, folder)| folder.as_str() == name)?;
-        Some(ExportedSourceRoot { number: Some(*number), ..ExportedSourceRoot::default() })
+        Some(RootWithinExport { number: Some(*number), ..RootWithinExport::default() })
     }
 
     /// Returns the path of a file's row by its path in the exported folder; `None` for a file that

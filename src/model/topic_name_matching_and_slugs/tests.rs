@@ -5,7 +5,7 @@ use super::*;
 /// Returns how the topic of a title has a name, with the hashes that it is kept with.
 fn matched(text: &str, title: &str) -> Option<TopicNameMatch> {
     let hashes = json!([name_key(title), name_key(&topic_slug(title))]);
-    TopicName::of(text).match_with(title, Some(&hashes))
+    TopicNameOrSlug::of(text).match_with(title, Some(&hashes))
 }
 
 #[track_caller]
@@ -61,16 +61,16 @@ fn slugs_lead_to_their_topics() {
 #[test]
 fn topics_of_earlier_builds_have_the_slugs_of_their_titles_and_no_names_of_others() {
     let hashes = json!([name_key("C++"), name_key("c")]);
-    let slug = TopicName::of(&topic_slug("C++"));
+    let slug = TopicNameOrSlug::of(&topic_slug("C++"));
     assert!(slug.keys().iter().any(|key| hashes.as_array().unwrap().contains(&json!(key))));
     assert_eq!(slug.match_with("C++", Some(&hashes)), Some(TopicNameMatch::Slug));
-    assert_eq!(TopicName::of("C").match_with("C++", Some(&hashes)), None);
+    assert_eq!(TopicNameOrSlug::of("C").match_with("C++", Some(&hashes)), None);
 }
 
 #[test]
 fn former_names_go_on_leading_to_a_topic() {
     let hashes = json!([name_key("Refunds"), name_key("Money Back")]);
-    let former = |text: &str| TopicName::of(text).match_with("Refunds", Some(&hashes));
+    let former = |text: &str| TopicNameOrSlug::of(text).match_with("Refunds", Some(&hashes));
     assert_eq!(former("money back"), Some(TopicNameMatch::Former));
     assert_eq!(former("money"), None);
 }

@@ -28,17 +28,17 @@ pub(crate) enum TopicNameMatch {
 
 /// A text that names a topic, by its name or its slug.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TopicName {
+pub(crate) struct TopicNameOrSlug {
     form: String,
     keys: [String; 3],
 }
 
-impl TopicName {
-    pub(crate) fn of(text: &str) -> TopicName {
+impl TopicNameOrSlug {
+    pub(crate) fn of(text: &str) -> TopicNameOrSlug {
         let form = topic_form(text);
         // Of a slug with a hash, topics of earlier builds have the part before it.
         let keys = [text, &form, without_hash(&form).unwrap_or(&form)].map(name_key);
-        TopicName { form, keys }
+        TopicNameOrSlug { form, keys }
     }
 
     /// Returns the hashes by which its topics are looked up; they may find others, too.

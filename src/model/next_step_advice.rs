@@ -7,18 +7,18 @@
 use std::sync::Arc;
 
 /// A tool, with the name by which it is called if it can be.
-pub(crate) type CalledTool = (&'static str, Option<&'static str>);
+pub(crate) type ToolWithCallName = (&'static str, Option<&'static str>);
 
 /// The tools that whoever reads an advice can call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CallableTools {
     /// Every tool that advice may name; `None` where each is called by its own name.
-    tools: Option<Arc<[CalledTool]>>,
+    tools: Option<Arc<[ToolWithCallName]>>,
 }
 
 impl CallableTools {
     /// Returns those of all tools that can be called.
-    pub(crate) fn of(tools: impl IntoIterator<Item = CalledTool>) -> CallableTools {
+    pub(crate) fn of(tools: impl IntoIterator<Item = ToolWithCallName>) -> CallableTools {
         CallableTools { tools: Some(tools.into_iter().collect()) }
     }
 

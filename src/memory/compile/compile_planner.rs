@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::plan::{CompilePlan, CompileScope};
 use super::unsettled_file_deferral::UnsettledFileDeferral;
 use super::{CompileError, CompileRequest, PARSER_FAILED};
-use crate::ingest::markdown_export_format::{ExportedSourceRoot, RootFolderIndex};
+use crate::ingest::markdown_export_format::{FoldersByRoot, RootWithinExport};
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
 use crate::ingest::scan::{self, CodeFiles, GitignoreMode, IgnoreRules, ScannedFile, SkippedPath};
@@ -31,7 +31,7 @@ pub(super) fn make_plan(
     let mut scope = scope(&roots, &full, &kind, &Redactor::builtin())?;
     let workspace = (request.workspace)(&scope.root)?;
     check_code(&full, &workspace)?;
-    let (redactor, exported) = (&workspace.redactor, ExportedSourceRoot::find(&scope.root));
+    let (redactor, exported) = (&workspace.redactor, RootWithinExport::find(&scope.root));
     let (rules, mut skipped) = load_rules(&scope.root, &workspace)?;
     let rows = writer.files_at(&scope.root_text)?;
     let mut plan = CompilePlan { root: scope.root_text.clone(), ..CompilePlan::default() };
@@ -204,7 +204,7 @@ fn owns(root: &Path, full: &Path) -> bool {
 
 /// Returns the folders of an exported folder that are roots of their own, in order of number.
 pub(super) fn other_roots(path: &Path) -> Vec<String> {
-    let index = if path.is_dir() { RootFolderIndex::read(path) } else { None };
+    let index = if path.is_dir() { FoldersByRoot::read(path) } else { None };
     let folders = index.as_ref().map(|it| it.other_folders().map(str::to_owned).collect());
     let folders: Vec<String> = folders.unwrap_or_default();
     folders.into_iter().filter(|it| path.join(it).is_dir()).collect()
@@ -212,7 +212,7 @@ pub(super) fn other_roots(path: &Path) -> Vec<String> {
 
 /// Gives the files of an exported folder the paths that they had; leaves out its index, and what
 /// is in another root.
-fn name_as_before(walk: &mut scan::ScanResult, root: &Path, exported: &ExportedSourceRoot) {
+fn name_as_before(walk: &mut scan::ScanResult, root: &Path, exported: &RootWithinExport) {
     for file in std::mem::take(&mut walk.found) {
         match exported.path_of(&file.path) {
             Some(path) if path == file.path => walk.found.push(file),

@@ -4,7 +4,7 @@ use crate::model::differing_statement_values::StatementFeatures;
 use crate::model::entity_extraction::{
     NamedEntity, PICKED_MAX, marked_entities, normal_name, possible_names,
 };
-use crate::model::topic_names::{TopicName, TopicNameMatch, topic_slug};
+use crate::model::topic_name_matching_and_slugs::{TopicNameMatch, TopicNameOrSlug, topic_slug};
 
 /// Panics when what is picked out of `data` violates an invariant.
 pub fn matcher(data: &[u8]) {
@@ -27,7 +27,7 @@ pub fn matcher(data: &[u8]) {
     }
     let slug = topic_slug(&text);
     assert_eq!(topic_slug(&slug), slug, "the slug of a slug");
-    let found = TopicName::of(&slug).match_with(&text, None);
+    let found = TopicNameOrSlug::of(&slug).match_with(&text, None);
     assert!(found.is_some_and(|it| it <= TopicNameMatch::Slug), "{slug:?} leads to no topic");
     let (first, second) = text.split_at(text.floor_char_boundary(text.len() / 2));
     let (first, second) = (StatementFeatures::of(first), StatementFeatures::of(second));

@@ -10,22 +10,22 @@
 //! nodes, or nothing explains it. The values of a file's node are looked for last, and in one node
 //! alone: the next compile brings them back, but it cannot bring back what leads to earlier states.
 
-mod candidates;
+mod former_value_candidates;
 
 use std::collections::{BTreeSet, HashMap};
 use std::mem;
 
-use candidates::{ColumnValue, FORMAT, LABEL, NODE_TYPE, PresentTexts};
+use former_value_candidates::{ColumnValue, FORMAT, LABEL, NODE_TYPE, PresentNodeTexts};
 use rusqlite::{Connection, Row, params};
 
-use super::FingerprintsOfPresent;
+use super::PresentStateFingerprints;
 use super::broken_fields_repair;
 use super::text_hashes::node_name;
 use super::typed_nodes;
 use crate::model::database_state_fingerprint::{NodeState, term_of_node};
 use crate::model::tree::NodeType;
 use crate::store::node_columns::{
-    FIELDS, FingerprintUse, KEY_PATH, LANG, LEVEL, SqlTemplate, columns,
+    FIELDS, FingerprintCoverage, KEY_PATH, LANG, LEVEL, SqlTemplate, columns,
 };
 use crate::store::record::read_state;
 use crate::store::{NodeFacetSet, PreparedStatements, StoreError, links, node_facet_set};
@@ -64,7 +64,7 @@ pub(super) struct NodeAlteredSinceHead {
 }
 
 /// A node as it may have been, and the difference to the sum that it would make.
-struct Hypothesis {
+struct FormerColumnsHypothesis {
     node: i64,
     values: Vec<ColumnValue>,
     difference: u64,
@@ -93,14 +93,14 @@ enum FileNodeColumns {
 
 /// The hypotheses, and the nodes that other rows contradict.
 #[derive(Default)]
-struct Hypotheses {
+struct FormerColumnsHypotheses {
     /// The difference to be explained.
     difference: u64,
     of_files: FileNodeColumns,
     /// Hypotheses about nodes that nothing contradicts.
-    quiet: Vec<Hypothesis>,
+    quiet: Vec<FormerColumnsHypothesis>,
     /// Hypotheses that agree with the other rows of a node, by node.
-    witnessed: Vec<Vec<Hypothesis>>,
+    witnessed: Vec<Vec<FormerColumnsHypothesis>>,
     contradicted: Vec<String>,
     /// The nodes whose index of fields has something else.
     off_index: BTreeSet<i64>,
@@ -129,22 +129,23 @@ impl NodeAlteredSinceHead {
 /// fingerprint that HEAD has.
 pub(super) fn find(
     conn: &Connection,
-    present: &FingerprintsOfPresent,
+    present: &PresentStateFingerprints,
 ) -> Result<NodesAlteredSinceHead, StoreError> {
     const NAME: &str = "SELECT id, label FROM node WHERE key = ?1";
-    let FingerprintsOfPresent { computed, kept, head } = present;
+    let PresentStateFingerprints { computed, kept, head } = present;
     if head.as_ref() != Some(&kept.to_string()) || kept == computed {
         return Ok(NodesAlteredSinceHead::default());
     }
     // A history that cannot be read explains nothing.
     let of = |of_files| {
-        Hypotheses::of(conn, kept.0.wrapping_sub(computed.0), of_files).unwrap_or_default()
+        FormerColumnsHypotheses::of(conn, kept.0.wrapping_sub(computed.0), of_files)
+            .unwrap_or_default()
     };
     let mut hypotheses = of(FileNodeColumns::Type);
     if hypotheses.explain().is_empty() {
         hypotheses = of(FileNodeColumns::All);
     }
-    let named = |it: &Hypothesis| {
+    let named = |it: &FormerColumnsHypothesis| {
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         let (id, label): (String, String) = conn.row(NAME, [it.node], read, "name a node")?;
         let (key, values) = (it.node, it.values.clone());
@@ -171,13 +172,13 @@ pub(super) fn restore(
     Ok(())
 }
 
-impl Hypotheses {
+impl FormerColumnsHypotheses {
     /// Collects what each node may have been at HEAD, other than it is.
     fn of(
         conn: &Connection,
         difference: u64,
         of_files: FileNodeColumns,
-    ) -> Result<Hypotheses, StoreError> {
+    ) -> Result<FormerColumnsHypotheses, StoreError> {
         static STATES: SqlTemplate = SqlTemplate::new(
             "
             SELECT node.key, node.id,
@@ -190,9 +191,14 @@ impl Hypotheses {
                       node.key",
         );
         let off_index = typed_nodes::nodes_off_index(conn)?;
-        let langs = candidates::langs(conn)?;
-        let mut hypotheses =
-            Hypotheses { difference, of_files, off_index, langs, ..Hypotheses::default() };
+        let langs = former_value_candidates::langs(conn)?;
+        let mut hypotheses = FormerColumnsHypotheses {
+            difference,
+            of_files,
+            off_index,
+            langs,
+            ..FormerColumnsHypotheses::default()
+        };
         let mut last: Option<(Option<String>, String)> = None;
         conn.each(STATES.text(), [], PresentNode::read, "read the state", |mut node| {
             node.before = last.take().filter(|it| it.0 == node.family).map(|it| it.1);
@@ -205,11 +211,12 @@ impl Hypotheses {
 
     /// Returns the states that make up the difference: all that are told by other rows, and at most
     /// two more.
-    fn explain(&self) -> Vec<&Hypothesis> {
-        let is_one = |it: &&Vec<Hypothesis>| it.len() == 1;
-        let told: Vec<&Hypothesis> = self.witnessed.iter().filter(is_one).flatten().collect();
+    fn explain(&self) -> Vec<&FormerColumnsHypothesis> {
+        let is_one = |it: &&Vec<FormerColumnsHypothesis>| it.len() == 1;
+        let told: Vec<&FormerColumnsHypothesis> =
+            self.witnessed.iter().filter(is_one).flatten().collect();
         let open = self.witnessed.iter().filter(|it| !is_one(it)).flatten();
-        let open: Vec<&Hypothesis> = self.quiet.iter().chain(open).collect();
+        let open: Vec<&FormerColumnsHypothesis> = self.quiet.iter().chain(open).collect();
         let left = told.iter().fold(self.difference, |left, it| left.wrapping_sub(it.difference));
         let more = match left {
             0 => Some(Vec::new()),
@@ -229,7 +236,7 @@ impl Hypotheses {
         let has_other_label = links::name(label) != node.name;
         let has_other_fields = self.off_index.contains(&node.key);
         let is_contradicted = has_other_label || has_other_fields;
-        let mut singles = candidates::types();
+        let mut singles = former_value_candidates::types();
         let content = match &node.content {
             Some(content) => content.clone(),
             None if is_contradicted => {
@@ -244,7 +251,7 @@ impl Hypotheses {
                 return Ok(());
             }
         };
-        let now = PresentTexts {
+        let now = PresentNodeTexts {
             key: node.key,
             id: &node.state.id,
             label,
@@ -252,7 +259,7 @@ impl Hypotheses {
             content: &content,
             is_contradicted: (has_other_label, has_other_fields),
         };
-        let texts = node.hypotheses(candidates::labels_and_fields(conn, now)?);
+        let texts = node.hypotheses(former_value_candidates::labels_and_fields(conn, now)?);
         singles.extend(self.others(conn, node)?);
         let singles = node.hypotheses_of_columns(singles);
         if !is_contradicted {
@@ -265,7 +272,7 @@ impl Hypotheses {
             return Ok(());
         }
         let index = if has_other_fields { Some(index_of(conn, node.key)?) } else { None };
-        let agrees = |it: &Hypothesis| {
+        let agrees = |it: &FormerColumnsHypothesis| {
             let state = node.with(&it.values);
             let is_label = links::name(value_of(&state, LABEL).unwrap_or_default()) == node.name;
             is_label && index.as_ref().is_none_or(|index| is_indexed_as(&state, index))
@@ -282,16 +289,19 @@ impl Hypotheses {
         node: &PresentNode,
     ) -> Result<Vec<ColumnValue>, StoreError> {
         let now = (node.value(LANG), node.value(KEY_PATH));
-        candidates::others(conn, &node.state.id, &self.langs, now)
+        former_value_candidates::others(conn, &node.state.id, &self.langs, now)
     }
 }
 
 /// Returns the one or two hypotheses that make up a difference.
-fn explain<'a>(difference: u64, hypotheses: &[&'a Hypothesis]) -> Option<Vec<&'a Hypothesis>> {
+fn explain<'a>(
+    difference: u64,
+    hypotheses: &[&'a FormerColumnsHypothesis],
+) -> Option<Vec<&'a FormerColumnsHypothesis>> {
     if let Some(it) = hypotheses.iter().find(|it| it.difference == difference) {
         return Some(vec![it]);
     }
-    let by_difference: HashMap<u64, &'a Hypothesis> =
+    let by_difference: HashMap<u64, &'a FormerColumnsHypothesis> =
         hypotheses.iter().map(|it| (it.difference, *it)).collect();
     hypotheses.iter().find_map(|one| {
         let other = *by_difference.get(&difference.wrapping_sub(one.difference))?;
@@ -332,17 +342,24 @@ impl PresentNode {
     }
 
     /// Returns the hypotheses of values, but for those that it has now.
-    fn hypotheses(&self, states: Vec<Vec<ColumnValue>>) -> Vec<Hypothesis> {
+    fn hypotheses(&self, states: Vec<Vec<ColumnValue>>) -> Vec<FormerColumnsHypothesis> {
         let present = self.term(&self.state);
         let hypothesis = |values: Vec<ColumnValue>| {
             let difference = self.term(&self.with(&values)).wrapping_sub(present);
-            (difference != 0).then_some(Hypothesis { node: self.key, values, difference })
+            (difference != 0).then_some(FormerColumnsHypothesis {
+                node: self.key,
+                values,
+                difference,
+            })
         };
         states.into_iter().filter_map(hypothesis).collect()
     }
 
     /// Returns the hypotheses of one value each, as [`PresentNode::hypotheses`] does.
-    fn hypotheses_of_columns(&self, values: Vec<ColumnValue>) -> impl Iterator<Item = Hypothesis> {
+    fn hypotheses_of_columns(
+        &self,
+        values: Vec<ColumnValue>,
+    ) -> impl Iterator<Item = FormerColumnsHypothesis> {
         let (present, mut state) = (self.term(&self.state), self.state.clone());
         values.into_iter().filter_map(move |(column, value)| {
             let at = position(column)?;
@@ -350,7 +367,11 @@ impl PresentNode {
             let difference = self.term(&state).wrapping_sub(present);
             state.fields[at] = now;
             let values = vec![(column, value)];
-            (difference != 0).then_some(Hypothesis { node: self.key, values, difference })
+            (difference != 0).then_some(FormerColumnsHypothesis {
+                node: self.key,
+                values,
+                difference,
+            })
         })
     }
 
@@ -361,7 +382,7 @@ impl PresentNode {
 
 /// Returns the position of a column among those that every state has.
 fn position(column: &str) -> Option<usize> {
-    let mut always = columns().iter().filter(|it| it.hashed == FingerprintUse::Always);
+    let mut always = columns().iter().filter(|it| it.hashed == FingerprintCoverage::Always);
     always.position(|it| it.name == column)
 }
 
