@@ -14,7 +14,7 @@ use crate::model::identity::ContentHash;
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
 /// Changes tried at most; each computes the fingerprint of the state.
-const TRIES_MAX: usize = 16;
+const TRIES_MAX: i64 = 16;
 
 /// The changes of a number, which the finds of [`CHANGES`] name by their place.
 const SET: [&str; 4] = [
@@ -27,8 +27,26 @@ const SET: [&str; 4] = [
 /// The changes that make rows refer to something again, with the new and the present number. Each
 /// file without nodes may be the missing one, each root without files too, and a file may be of any
 /// root. A node may be of the file of the nodes below it. One with another breadcrumb than the
-/// nodes beside it may be of a file of its breadcrumb, or of one without nodes.
+/// nodes beside it may be of a file of its breadcrumb, or of one without nodes; those whose
+/// breadcrumb is the rarest are tried.
 const CHANGES: &str = "
+    WITH alike (file, trail, n) AS MATERIALIZED (
+             SELECT file, trail, count(*)
+               FROM node
+              WHERE parent IS NULL AND file IS NOT NULL
+              GROUP BY file, trail),
+         top (file, trail, n_trails) AS MATERIALIZED (
+             SELECT file, min(trail), count(*) FROM alike GROUP BY file),
+         stray (key, file, trail, n) AS MATERIALIZED (
+             SELECT node.key, node.file, node.trail, alike.n
+               FROM node
+               LEFT JOIN alike ON alike.file = node.file AND alike.trail = node.trail
+              WHERE node.parent IS NULL
+                AND (node.file IS NULL AND node.trail <> ''
+                     OR node.file NOT IN (SELECT id FROM file)
+                     OR node.file IN (SELECT file FROM top WHERE 1 < n_trails))
+              ORDER BY alike.n, node.key
+              LIMIT ?2)
     SELECT DISTINCT 0, node.file, empty.id
       FROM node
       JOIN file AS empty ON empty.id NOT IN (SELECT file FROM node WHERE file IS NOT NULL)
@@ -49,21 +67,14 @@ const CHANGES: &str = "
       JOIN node AS below ON below.parent = above.key
      WHERE above.parent IS NULL AND below.file IS NOT above.file
      UNION ALL
-    SELECT 3, file.id, stray.key
-      FROM node AS stray
-     CROSS JOIN file
-     WHERE stray.parent IS NULL
-       AND file.id IS NOT stray.file
-       AND (stray.file IS NULL AND stray.trail <> ''
-            OR stray.file NOT IN (SELECT id FROM file)
-            OR EXISTS (SELECT 1
-                         FROM node AS beside
-                        WHERE beside.parent IS NULL
-                          AND beside.file = stray.file
-                          AND beside.trail <> stray.trail))
-       AND (SELECT count(*)
-              FROM node AS top
-             WHERE top.parent IS NULL AND top.file = file.id AND top.trail <> stray.trail) = 0";
+    SELECT *
+      FROM (SELECT 3, file.id, stray.key
+              FROM stray
+              JOIN file ON file.id IS NOT stray.file
+              LEFT JOIN top ON top.file = file.id
+             WHERE top.file IS NULL OR top.n_trails = 1 AND top.trail = stray.trail
+             ORDER BY top.file IS NULL, stray.n, stray.key, file.id)
+     LIMIT ?2";
 
 /// Makes the changes that lead to the state that HEAD's fingerprint proves, or stay in it; returns
 /// a note for each node.
@@ -78,8 +89,8 @@ pub(super) fn restore(conn: &Connection) -> Result<Vec<String>, StoreError> {
     };
     let mut notes = Vec::new();
     let changes: Vec<(u8, Value, Value)> =
-        conn.rows(CHANGES, [NUMBER_MAX], read, "find missing rows")?;
-    for (nth, new, present) in changes.into_iter().take(TRIES_MAX) {
+        conn.rows(CHANGES, [NUMBER_MAX, TRIES_MAX], read, "find missing rows")?;
+    for (nth, new, present) in changes {
         conn.execute_batch("SAVEPOINT restoring").doing(DOING)?;
         // A number that is taken is none.
         let (set, args) = (SET[usize::from(nth)], params![new, present]);

@@ -1,8 +1,8 @@
 //! Checks that the compiled folders are there, and gives a root the path back that was altered.
 //!
-//! The snapshots of compiles have the paths of their folders. A folder that is there, has files of
-//! the root and is no other root was compiled under the root's number: else, its next compile would
-//! add all of its files again.
+//! The snapshots of compiles have the paths of their folders. A folder that is there, has most
+//! files of the root and is no other root was compiled under the root's number: else, its next
+//! compile would add all of its files again.
 
 use std::path::Path;
 
@@ -67,8 +67,8 @@ fn altered(conn: &Connection) -> Result<Option<AlteredRoot>, StoreError> {
     compiled.retain(|it| is_folder(it));
     let ([(id, path)], [compiled]) = (&roots[..], &compiled[..]) else { return Ok(None) };
     let files: Vec<String> = conn.rows(FILES, [id], |row| row.get(0), doing)?;
-    let has_its_files = files.iter().any(|it| Path::new(compiled).join(it).is_file());
-    Ok(has_its_files.then(|| AlteredRoot {
+    let n_there = files.iter().filter(|it| Path::new(compiled).join(it).is_file()).count();
+    Ok((files.len() < 2 * n_there).then(|| AlteredRoot {
         id: *id,
         path: path.clone(),
         compiled: compiled.clone(),

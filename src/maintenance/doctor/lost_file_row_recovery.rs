@@ -140,13 +140,18 @@ fn prove(conn: &Connection, file: i64) -> Result<Option<String>, StoreError> {
 }
 
 /// Gives the one file whose path was altered the root and the path back that HEAD's fingerprint
-/// proves.
+/// proves. Files whose nodes have another name in their breadcrumbs are tried first.
 pub(super) fn restore_altered_path(conn: &Connection) -> Result<Vec<String>, StoreError> {
     const FILES: &str = "
         SELECT id, path
           FROM file
          WHERE id IN (SELECT file FROM node WHERE parent IS NULL)
-         ORDER BY id";
+         ORDER BY (SELECT 0 < instr(file.path, node.trail)
+                     FROM node
+                    WHERE node.file = file.id AND node.parent IS NULL
+                    ORDER BY node.position
+                    LIMIT 1),
+                  id";
     let Some(difference) = difference_to_head(conn)?.filter(|it| *it != 0) else {
         return Ok(Vec::new());
     };
@@ -154,6 +159,9 @@ pub(super) fn restore_altered_path(conn: &Connection) -> Result<Vec<String>, Sto
     let files: Vec<(i64, String)> = conn.rows(FILES, [], read, "list the files")?;
     let mut known = KnownPaths::read(conn)?;
     for (file, altered) in files {
+        if known.n_left == 0 {
+            break;
+        }
         if let Some(path) = known.prove(conn, file, difference)? {
             let [altered, path] = [&altered, &path].map(|it| fold_whitespace(it));
             return Ok(vec![format!(
@@ -226,9 +234,10 @@ impl KnownPaths {
         for (root, folder) in &self.folders {
             let slash = if folder.is_empty() { "" } else { "/" };
             for ending in &self.endings {
-                self.n_left = self.n_left.saturating_sub(1);
+                let Some(n_left) = self.n_left.checked_sub(1) else { return Ok(None) };
+                self.n_left = n_left;
                 let path = format!("{folder}{slash}{stem}{ending}");
-                if 0 < self.n_left && sum(&format!("{root}:{path}")) == wanted {
+                if sum(&format!("{root}:{path}")) == wanted {
                     conn.run(SET, params![file, root, path], doing)?;
                     return Ok(Some(path));
                 }

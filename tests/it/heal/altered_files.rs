@@ -76,6 +76,25 @@ fn an_altered_file_of_a_lone_node_costs_neither_its_id_nor_a_snapshot() {
     }
 }
 
+/// Of the nodes beside each other, the one whose breadcrumb is the rarest is the stray one.
+#[test]
+fn a_lone_node_that_was_put_into_a_file_of_many_goes_back() {
+    let sound = memory();
+    let texts: Vec<String> = (0..40).map(|nth| format!("Day {nth} went by.\n")).collect();
+    sound.write("notes/a-log.md", &texts.join("\n"));
+    sound.write("notes/b.md", "Nothing but a text.\n");
+    sound.write("notes/empty.md", "");
+    sound.ok(["compile", "notes", "--db", "m.db"]);
+    let change = "file = (SELECT id FROM file WHERE path = 'a-log.md')
+                  WHERE content = 'Nothing but a text.'";
+    let folder = altered(&sound, &[change]);
+    let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+    assert!(fixed.contains("is of its file again"), "{fixed}");
+    folder.assert_healthy("m.db");
+    assert_eq!(files(&folder, "m.db"), files(&sound, "m.db"));
+    folder.ok(["rollback", "1", "--db", "m.db"]);
+}
+
 /// The next compile brings a file's node back, and earlier states are led to by the present one.
 #[test]
 fn an_altered_column_of_a_file_costs_no_snapshot() {
@@ -154,6 +173,22 @@ fn an_altered_path_of_a_folder_comes_back_from_the_history() {
         let compiled = sound.ok(["compile", "notes", "--db", "altered.db"]);
         assert_eq!(compiled, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
     }
+}
+
+/// A file of a common name is no proof: the next compile would take all others out.
+#[test]
+fn a_folder_with_one_file_of_the_same_name_is_not_the_altered_one() {
+    let folder = memory_of_files();
+    folder.write("other/8.md", "# Note 8\n");
+    let other = folder.path("other");
+    let altered = format!(
+        "UPDATE root SET path = path || 'z';
+         UPDATE snapshot SET compile_root = '{}' WHERE compile_root <> ''",
+        other.display()
+    );
+    tamper(&folder, &altered);
+    let examined = folder.run(["doctor", "--db", "m.db"]).stdout;
+    assert!(examined.contains("⚠ stale_compile_root   1/1 compile roots no longer"), "{examined}");
 }
 
 #[test]
