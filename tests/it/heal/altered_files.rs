@@ -81,7 +81,7 @@ fn an_altered_file_of_a_lone_node_costs_neither_its_id_nor_a_snapshot() {
 fn a_lone_node_that_was_put_into_a_file_of_many_goes_back() {
     let sound = memory();
     let texts: Vec<String> = (0..40).map(|nth| format!("Day {nth} went by.\n")).collect();
-    sound.write("notes/a-log.md", &texts.join("\n"));
+    sound.write("notes/a-log.md", texts.join("\n"));
     sound.write("notes/b.md", "Nothing but a text.\n");
     sound.write("notes/empty.md", "");
     sound.ok(["compile", "notes", "--db", "m.db"]);
