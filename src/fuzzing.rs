@@ -3,13 +3,14 @@
 //! `fuzz/seeds/` has a few small inputs for each target to begin with, and `fuzz/regressions/`
 //! every input that ever violated an invariant. Tests replay both.
 
+pub mod align;
 pub mod arguments;
 pub mod changeset;
 pub mod code;
 pub mod config;
 pub mod conversation;
 pub mod database;
-pub mod entity_and_value_extraction;
+pub mod entries;
 pub mod export;
 #[cfg(test)]
 mod folder_redaction_false_positives;
@@ -26,21 +27,20 @@ pub mod link;
 #[cfg(feature = "shared")]
 pub mod log_part;
 pub mod markdown;
+pub mod matcher;
 #[cfg(feature = "html")]
 pub mod mathml;
+pub mod memories;
 pub(crate) mod parser_invariants;
 pub mod plain;
-pub mod query_answers;
+pub mod query;
 pub mod redact;
-pub mod rendered_answer_entries;
 #[cfg(feature = "http")]
 pub mod rest;
 mod scratch_folder;
 pub mod splice;
 pub mod toml;
 pub mod toon;
-pub mod tree_alignment;
-pub mod typed_memory_lines;
 pub mod uri;
 #[cfg(feature = "shared")]
 pub mod wire;
@@ -59,14 +59,14 @@ pub struct Target {
 
 /// All targets of this build, by name.
 pub const TARGETS: &[Target] = &[
-    Target { name: "align", check: tree_alignment::align },
+    Target { name: "align", check: align::align },
     Target { name: "arguments", check: arguments::arguments },
     Target { name: "changeset", check: changeset::changeset },
     Target { name: "code", check: code::code },
     Target { name: "config", check: config::config },
     Target { name: "conversation", check: conversation::conversation },
     Target { name: "database", check: database::database },
-    Target { name: "entries", check: rendered_answer_entries::entries },
+    Target { name: "entries", check: entries::entries },
     Target { name: "export", check: export::export },
     Target { name: "foreign", check: foreign::foreign },
     Target { name: "frame", check: frame::frame },
@@ -81,12 +81,12 @@ pub const TARGETS: &[Target] = &[
     #[cfg(feature = "shared")]
     Target { name: "log_part", check: log_part::log_part },
     Target { name: "markdown", check: markdown::markdown },
-    Target { name: "matcher", check: entity_and_value_extraction::matcher },
+    Target { name: "matcher", check: matcher::matcher },
     #[cfg(feature = "html")]
     Target { name: "mathml", check: mathml::mathml },
-    Target { name: "memories", check: typed_memory_lines::memories },
+    Target { name: "memories", check: memories::memories },
     Target { name: "plain", check: plain::plain },
-    Target { name: "query", check: query_answers::query },
+    Target { name: "query", check: query::query },
     Target { name: "redact", check: redact::redact },
     #[cfg(feature = "http")]
     Target { name: "rest", check: rest::rest },

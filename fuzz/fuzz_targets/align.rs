@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::tree_alignment::align(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::align::align(data));

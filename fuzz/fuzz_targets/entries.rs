@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::rendered_answer_entries::entries(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::entries::entries(data));

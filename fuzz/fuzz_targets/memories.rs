@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::typed_memory_lines::memories(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::memories::memories(data));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::query_answers::query(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| remindb::fuzzing::query::query(data));

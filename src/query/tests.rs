@@ -339,7 +339,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_query(data in proptest::collection::vec(any::<u8>(), 0..120)) {
-        crate::fuzzing::query_answers::query(&data);
+        crate::fuzzing::query::query(&data);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
-use crate::fuzzing::rendered_answer_entries::parse_entries;
+use crate::fuzzing::entries::parse_entries;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::model::clock::{Clock, UnixMillis};
 use crate::store::IfMissing;

@@ -568,7 +568,7 @@ fn damaged_files_lose_the_damaged_lines_alone() {
         if damage.below(2) == 0 {
             bytes.pop();
         }
-        crate::fuzzing::typed_memory_lines::memories(&bytes);
+        crate::fuzzing::memories::memories(&bytes);
         let done = import(memory, &[("f", CORE, &bytes)]);
         let numbers = done.refused.iter().map(|it| {
             let (place, why) = it.split_once(": ").unwrap();

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fuzzing::tree_alignment::{FuzzChoices, RandomTreeEdit, TrackedDocument};
+use crate::fuzzing::align::{FuzzChoices, RandomTreeEdit, TrackedDocument};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn promises_hold_for_random_trees(data in prop::collection::vec(any::<u8>(), 0..400)) {
-        crate::fuzzing::tree_alignment::align(&data);
+        crate::fuzzing::align::align(&data);
     }
 
     #[test]

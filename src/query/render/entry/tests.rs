@@ -2,7 +2,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
-use crate::fuzzing::rendered_answer_entries::{entries, parse_entries};
+use crate::fuzzing::entries::{entries, parse_entries};
 use crate::model::heat::StoredHeat;
 use crate::store::NodeRowId;
 
