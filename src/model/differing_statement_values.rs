@@ -63,25 +63,34 @@ const COMMON: &[&str] = &[
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StatementFeatures {
     values: BTreeSet<String>,
-    /// The values if a comma between digits is none between thousands: `80,443` may be two ports.
-    values_apart: Option<BTreeSet<String>>,
+    /// The values if a comma between digits is none between thousands, as `80,443` may be two
+    /// ports, or a letter behind a space is no unit, as in `3 A records`.
+    other_readings: Vec<BTreeSet<String>>,
     words: BTreeSet<String>,
 }
 
 impl StatementFeatures {
     /// Reads a statement.
     pub(crate) fn of(text: &str) -> StatementFeatures {
-        let mut read = StatementFeatures::read(text);
+        let read = StatementFeatures::read(text);
+        let mut readings = vec![read.values];
         let is_digit = |it: &u8| it.is_ascii_digit();
         let is_doubtful = |it: &[u8]| is_digit(&it[0]) && it[1] == b',' && is_digit(&it[2]);
         if text.as_bytes().windows(3).any(is_doubtful) {
-            let values = StatementFeatures::read(&text.replace(',', ", ")).values;
-            read.values_apart = Some(values).filter(|it| *it != read.values);
+            readings.push(StatementFeatures::read(&text.replace(',', ", ")).values);
         }
-        read
+        let read_as = |nth: usize, values: &BTreeSet<String>| -> BTreeSet<String> {
+            let readings = values.iter().map(|it| it.split_once(' ').unwrap_or((it, it)));
+            readings.map(|it| [it.0, it.1][nth].to_owned()).collect()
+        };
+        let values = read_as(0, &readings[0]);
+        let other_readings = readings.iter().flat_map(|it| [read_as(0, it), read_as(1, it)]);
+        let other_readings = other_readings.filter(|it| *it != values).collect();
+        StatementFeatures { values, other_readings, words: read.words }
     }
 
-    /// Reads a statement in which a comma between digits stands between thousands.
+    /// Reads a statement in which a comma between digits stands between thousands. Values with a
+    /// letter that may be no unit are there with and without it, a space between both.
     fn read(text: &str) -> StatementFeatures {
         let mut read = StatementFeatures::default();
         let (mut at, mut word_before) = (0, String::new());
@@ -136,12 +145,11 @@ impl StatementFeatures {
     }
 
     /// Returns whether both have values, and the same ones. A comma between digits has two readings
-    /// only beside a text that writes its numbers apart.
+    /// only beside a text that writes its numbers apart, and a letter only beside one without it.
     pub(crate) fn has_equal_values(&self, other: &StatementFeatures) -> bool {
-        let [own, others] = [self, other].map(|it| it.values_apart.as_ref());
         let is_equal = self.values == other.values
-            || own == Some(&other.values)
-            || others == Some(&self.values);
+            || self.other_readings.contains(&other.values)
+            || other.other_readings.contains(&self.values);
         !self.values.is_empty() && is_equal
     }
 

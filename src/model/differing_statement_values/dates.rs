@@ -1,6 +1,6 @@
 //! Dates in statements: a day or a month, in one form however it is written.
 //!
-//! `2026-01-02`, `2 January 2026`, `Jan 2nd, 2026` and `02.01.2026` are one day, and so is a date
+//! `2026-01-02`, `2 January 2026`, `2-Jan-2026` and `02.01.2026` are one day, and so is a date
 //! with slashes that has only one reading; one that has two stays as it is written. A day without a
 //! year is `--01-02`, a month `2026-01`. Without a year, `may` in small letters is a word.
 
@@ -68,22 +68,28 @@ fn in_digits(text: &str) -> Option<(String, usize)> {
     Some((shown?, at))
 }
 
-/// Reads `2 January 2026`, `2nd of January`, `2. January 2026`, `January 2, 2026` and
-/// `January 2026`.
+/// Reads `2 January 2026`, `2nd of January`, `2. January 2026`, `January 2, 2026`, `January 2026`
+/// and `2026 January 2`, also with a sign between a month and its neighbours: `2-Jan-2026`.
 fn with_month(text: &str) -> Option<(String, usize)> {
     let text = &text[..text.floor_char_boundary(DATE_BYTES_MAX)];
     let (mut day, mut month, mut year) = (None, None, None);
-    let (mut is_name, mut is_pointed) = (false, false);
+    let (mut is_name, mut is_pointed, mut is_year_first) = (false, false, false);
     let (mut at, mut end) = (0, 0);
     while let Some((part, n_bytes)) = part(&text[at..]) {
         match part {
-            DateToken::Number { value, n_digits: 1 | 2 } if day.is_none() && year.is_none() => {
+            DateToken::Number { value, n_digits: 1 | 2 }
+                if day.is_none() && (month.is_some() || year.is_none()) =>
+            {
                 day = Some(value);
             }
-            DateToken::Number { value, n_digits: 4 } if month.is_some() && year.is_none() => {
-                year = Some(value);
+            DateToken::Number { value, n_digits: 4 }
+                if year.is_none() && (month.is_some() || day.is_none()) =>
+            {
+                (year, is_year_first) = (Some(value), month.is_none());
             }
-            DateToken::Month { number, is_name: it } if month.is_none() && year.is_none() => {
+            DateToken::Month { number, is_name: it }
+                if month.is_none() && (it || year.is_none()) =>
+            {
                 (month, is_name) = (Some(number), it);
             }
             DateToken::Sign('.') if day.is_some() && month.is_none() && !is_pointed => {
@@ -97,11 +103,15 @@ fn with_month(text: &str) -> Option<(String, usize)> {
                 at += n_bytes;
                 continue;
             }
+            DateToken::Sign(_) if is_joint(text, at, month.is_some()) => {
+                at += n_bytes;
+                continue;
+            }
             _ => break,
         }
         at += n_bytes;
         end = at;
-        if year.is_some() {
+        if year.is_some() && month.is_some() && (day.is_some() || !is_year_first) {
             break;
         }
     }
@@ -114,6 +124,18 @@ fn with_month(text: &str) -> Option<(String, usize)> {
         _ => None,
     };
     Some((shown?, end))
+}
+
+/// Returns whether the sign at a place touches the name of a month and another part of its date.
+fn is_joint(text: &str, at: usize, has_month: bool) -> bool {
+    let (before, after) = (&text[..at], &text[at + 1..]);
+    match has_month {
+        true => before.ends_with(char::is_alphabetic) && starts_with_digit(after),
+        false => {
+            before.ends_with(char::is_alphanumeric)
+                && matches!(part(after), Some((DateToken::Month { .. }, _)))
+        }
+    }
 }
 
 /// Reads the next part of a date that has the name of its month.
@@ -130,7 +152,7 @@ fn part(text: &str) -> Option<(DateToken, usize)> {
     let n_bytes = text.find(|it: char| !it.is_alphabetic()).unwrap_or(text.len());
     let word = &text[..n_bytes];
     if word.is_empty() {
-        let sign = text.chars().next().filter(|it| matches!(it, ' ' | ',' | '.'))?;
+        let sign = text.chars().next().filter(|it| matches!(it, ' ' | ',' | '.' | '-' | '/'))?;
         return Some((DateToken::Sign(sign), 1));
     }
     if word.eq_ignore_ascii_case("of") {

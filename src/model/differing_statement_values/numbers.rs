@@ -5,8 +5,10 @@
 //!   Smaller units behind it belong to it: `1 minute 30 seconds`, `1m30s`.
 //! - Without one, further zeros behind a point count, since `3.10` may be a version. A `v` before
 //!   it and a `.0` at its end do not.
-//! - Codes belong to the number: `1.2b3`, `1.2.3a`, `0x1f`, `2.0-rc1`, and one letter that touches
-//!   it: `4A`. Other letters that do and are no unit are a word: `16px` is `16 px`, `3x` is `3 x`.
+//! - One letter behind a number is a unit in any letter case: `4A`, `5 L`. Behind a space it may be
+//!   none, as in `3 A records`: the value has both readings then, a space between them.
+//! - Codes belong to the number: `1.2b3`, `1.2.3a`, `0x1f`, `2.0-rc1`. Whatever else touches it and
+//!   is no unit is a word: `16px` is `16 px`, `3x` is `3 x`, `5°` is `5`.
 
 use super::decimal::Decimal;
 use super::units::{DEGREES, currency, dollars_of, multiple, unit};
@@ -21,6 +23,9 @@ const PRERELEASES: [&str; 8] =
 /// Spellings of the halves of a day behind a time.
 const HALVES_OF_DAY: [(&str, &str); 6] =
     [("a.m.", "am"), ("p.m.", "pm"), ("a.m", "am"), ("p.m", "pm"), ("am", "am"), ("pm", "pm")];
+
+/// Words of one letter, which behind a space are no unit.
+const LETTER_WORDS: [&str; 2] = ["a", "I"];
 
 /// Digits of a number that is reckoned with, at most.
 const DIGITS_MAX: usize = 20;
@@ -146,15 +151,18 @@ fn with_unit<'a>(written: &WrittenNumber<'a>, money: Option<&str>) -> (String, &
         return (shown, rest);
     }
     let (attached, after) = rest.split_at(word_end(rest));
-    if !attached.is_empty() && multiple(attached).is_none() {
-        let is_letter = attached.chars().count() == 1 && !attached.eq_ignore_ascii_case("x");
+    if !attached.is_empty() && multiplied(rest).is_none() {
         let is_code = money.is_some()
-            || is_letter
             || 2 < written.groups.len()
-            || attached.contains(|it: char| it.is_ascii_digit());
+            || attached.contains(|it: char| it.is_ascii_digit())
+            || attached.chars().all(char::is_numeric)
+            || is_letter(attached) && !is_word_end(after);
         return match unit(attached).filter(|_| money.is_none()) {
             Some((base, worth)) => (amount(written, worth, base), after),
             None if is_code => coded(written, money),
+            None if is_letter(attached) => {
+                (amount(written, 1, &attached.to_ascii_lowercase()), after)
+            }
             None => (plain(written), rest),
         };
     }
@@ -162,20 +170,46 @@ fn with_unit<'a>(written: &WrittenNumber<'a>, money: Option<&str>) -> (String, &
         return (format!("{}{}", plain(written), release.to_lowercase()), &rest[release.len()..]);
     }
     let (mut rest, mut factor) = (rest, 1);
-    let word = next_word(rest).or_else(|| (!attached.is_empty()).then_some((attached, after)));
-    if let Some((word, after)) = word
-        && let Some(worth) = multiple(word)
-    {
+    if let Some((worth, after)) = multiplied(behind_joint(rest).unwrap_or(rest)) {
         (rest, factor) = (after, worth);
     }
     if let Some(base) = money {
         return (amount(written, factor, base), rest);
     }
-    match next_word(rest).and_then(|(word, after)| Some((unit(word)?, after))) {
-        Some(((base, worth), after)) => (amount(written, factor * worth, base), after),
-        None if factor != 1 => (amount(written, factor, ""), rest),
-        None => (plain(written), rest),
+    let word = behind_joint(rest).or_else(|| (factor != 1).then_some(rest));
+    let (word, after) = word.map_or(("", rest), |it| it.split_at(word_end(it)));
+    if let Some((base, worth)) = unit(word) {
+        return (amount(written, factor * worth, base), after);
     }
+    let shown = if factor == 1 { plain(written) } else { amount(written, factor, "") };
+    let is_unit = is_letter(word) && is_word_end(after) && !LETTER_WORDS.contains(&word);
+    if is_unit && written.groups.len() <= 2 {
+        let with_letter = amount(written, factor, &word.to_ascii_lowercase());
+        return (format!("{with_letter} {shown}"), after);
+    }
+    (shown, rest)
+}
+
+/// Returns the multiple at the beginning of a text, and the text behind it: that of `k`, also where
+/// a unit of money touches it, as in `kEUR`.
+fn multiplied(text: &str) -> Option<(i128, &str)> {
+    let (word, after) = text.split_at(word_end(text));
+    let worth = multiple(word).map(|it| (it, after));
+    worth.or_else(|| {
+        let money = word.strip_prefix(['k', 'K']).filter(|it| currency(it).is_some())?;
+        Some((1_000, &text[word.len() - money.len()..]))
+    })
+}
+
+fn is_letter(word: &str) -> bool {
+    let is_one = |it: &u8| it.is_ascii_alphabetic() && !it.eq_ignore_ascii_case(&b'x');
+    matches!(word.as_bytes(), [letter] if is_one(letter))
+}
+
+/// Returns whether a word ends before a text, unlike the `U` of `U.S.` and the `o` of `o'clock`.
+fn is_word_end(after: &str) -> bool {
+    let more = after.strip_prefix(['.', '\'', '’', '-']);
+    !more.is_some_and(|it| it.starts_with(char::is_alphanumeric))
 }
 
 /// Returns the sum of a number and those behind it, each with a smaller unit of one base, as in
@@ -206,9 +240,10 @@ fn next_unit(text: &str) -> Option<(&'static str, i128, &str)> {
     Some((base, worth, rest))
 }
 
-/// Returns the text behind what joins the parts of a sum: spaces, or `and` between them.
+/// Returns the text behind what joins the parts of a sum: spaces, a comma, or `and` between them.
 fn after_joint(text: &str) -> &str {
-    let rest = text.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
+    let rest = text.strip_prefix(", ").unwrap_or(text);
+    let rest = rest.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
     match rest.strip_prefix("and ") {
         Some(after) if rest.len() < text.len() => after,
         _ => rest,
@@ -224,12 +259,10 @@ pub(super) fn rate(text: &str) -> Option<(String, usize)> {
     Some((format!("/{worth}{base}"), text.len() - word.len() + n_bytes))
 }
 
-/// Returns the word behind a number, and the text behind that.
-fn next_word(text: &str) -> Option<(&str, &str)> {
+/// Returns the text from the word behind a number on: behind spaces or a hyphen.
+fn behind_joint(text: &str) -> Option<&str> {
     let word = text.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
-    let word = if word.len() == text.len() { text.strip_prefix('-')? } else { word };
-    let (word, after) = word.split_at(word_end(word));
-    (!word.is_empty()).then_some((word, after))
+    if word.len() == text.len() { text.strip_prefix('-') } else { Some(word) }
 }
 
 /// Returns where a word ends that may be a unit: letters and digits, one sign, or that of degrees

@@ -226,6 +226,10 @@ fn an_amount_in_several_units_is_their_sum() {
     check_other(&["5 minutes 30 seconds", "5 minutes", "30 seconds", "5 minutes 30"]);
     check_other(&["30 seconds 5 minutes", "5 minutes 30 seconds"]);
     check_other(&["5m30", "5m30x", "5m30s2", "5m"]);
+    check_same(&["1 day, 2 hours", "26 hours", "1 day, and 2 hours"]);
+    check_same(&["2 hours, 30 minutes", "2 hours 30 minutes"]);
+    check_same(&["1 day, 2 hours, and 30 minutes", "26.5 h"]);
+    check_other(&["2 hours, 1 day", "26 hours", "2 hours, 30"]);
 }
 
 #[test]
@@ -263,6 +267,59 @@ fn one_letter_that_touches_a_number_tells_it_apart() {
     check_other(&["4A", "4C", "4"]);
     check_same(&["5V", "5 V", "5.0 V"]);
     check_same(&["5", "5 a day"]);
+}
+
+#[test]
+fn a_unit_of_money_may_touch_its_multiple() {
+    check_same(&["5k€", "5 k€", "5k €", "€5k", "5,000 €", "5kEUR", "5k EUR", "5 kEUR", "5K€"]);
+    check_same(&["3 million€", "€3,000,000"]);
+    check_other(&["5k€", "5k$", "5k£", "5kCHF", "5k", "5€", "5kg"]);
+}
+
+#[test]
+fn what_touches_a_number_makes_no_equal_values_differ() {
+    check_same(&["5°", "5.0°", "5 °"]);
+    check_same(&["5秒", "5 秒", "5.0秒"]);
+    check_same(&["5L", "5 L", "5l", "5 L.", "5.0 L"]);
+    check_same(&["25C", "25 C", "25 c"]);
+    check_same(&["5t", "5 t"]);
+    check_same(&["1.50v", "1.5v", "1.5 V"]);
+    check_same(&["5L/min", "5 L/min", "5 l per minute"]);
+    check_other(&["5 L", "5 C", "5½", "6 L"]);
+    check_other(&["4A.5", "4A.6"]);
+}
+
+#[test]
+fn a_letter_behind_a_space_may_be_no_unit() {
+    check("The zone has 3 A records", "zone: 3 address records", false);
+    check("The zone has 3 A records", "The zone has 3 B records", true);
+    check("The zone has 3 A records", "zone: 4 address records", true);
+    check("The zone has 1,200 A records", "zone: 1200 address records", false);
+    check("In 2026 I moved the cache server", "A cache server was moved in 2026", false);
+    check("In 2026 I moved the cache server", "In 2026 a cache server was moved", false);
+    check_same(&["5 o'clock", "5", "5 e.g. for a test"]);
+    check_same(&["3.10", "3.10 C extensions", "3.10"]);
+    check_same(&["1.2.3 C extensions", "1.2.3"]);
+}
+
+#[test]
+fn a_month_may_be_joined_to_its_day_and_its_year() {
+    check_same(&[
+        "02-Jan-2026",
+        "2026-01-02",
+        "2026-Jan-02",
+        "2-January-2026",
+        "02/Jan/2026",
+        "02.Jan.2026",
+        "02.January.2026",
+        "2026 January 2",
+        "2026 Jan 02",
+    ]);
+    check_other(&["02-Jan-2026", "02-Feb-2026", "2026-Jan-03", "2026-Feb-03", "2025-Feb-02"]);
+    check_same(&["5-May", "5 May", "May 5"]);
+    check_same(&["May-2026", "2026 May", "May 2026"]);
+    check_same(&["2026 may be too late", "2026"]);
+    check_same(&["2026 - 5 items", "2026 -- 5 items"]);
 }
 
 #[test]

@@ -19,9 +19,6 @@ const KIB: i128 = 1_024;
 const AS_WRITTEN: &[Unit] = &[
     ("G", "G", 1),
     ("M", "M", 1),
-    ("A", "a", 1),
-    ("V", "v", 1),
-    ("W", "w", 1),
     ("Gb", "gbit", 1),
     ("Kb", "kbit", 1),
     ("Mb", "mbit", 1),
