@@ -58,6 +58,7 @@ pub(crate) use batch_fetch::BatchFetchQuery;
 pub(crate) use budget_enforcement::cut_to_tokens;
 pub(crate) use delta::{DeltaDetail, DeltaQuery};
 pub(crate) use fetch::FetchQuery;
+pub(crate) use function_words::has_written_name;
 pub(crate) use highlight::matched_places;
 pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, HistoryQuery};
 pub use memory_error::{CompileError, Error};

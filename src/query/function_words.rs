@@ -23,17 +23,14 @@ pub(super) fn is_written_as_noun(word: &str, is_inside: bool) -> bool {
 
 /// Returns whether a query has a word of several letters that is written as a name: in capitals, or
 /// with a capital behind the first word. A query that is all in capitals tells of none.
-pub(super) fn has_written_name(query: &str) -> bool {
+pub(crate) fn has_written_name(query: &str) -> bool {
     let words = query.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
-    let words: Vec<&str> = words.collect();
-    if !query.contains(char::is_lowercase) {
-        return false;
-    }
-    words.into_iter().enumerate().any(|(nth, word)| {
-        let is_capital =
-            word.chars().all(char::is_uppercase) || 0 < nth && word.starts_with(char::is_uppercase);
-        is_capital && word.chars().nth(1).is_some()
-    })
+    query.contains(char::is_lowercase)
+        && words.enumerate().any(|(nth, word)| {
+            let is_capital = word.chars().all(char::is_uppercase)
+                || 0 < nth && word.starts_with(char::is_uppercase);
+            is_capital && word.chars().nth(1).is_some()
+        })
 }
 
 /// Returns whether two characters side by side tell little: those of [particles](has_particle), and

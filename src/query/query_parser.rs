@@ -23,8 +23,8 @@ use std::collections::HashSet;
 use operator_expressions::expression;
 
 use super::function_words::{
-    ASKING_WORDS, begins_question, has_written_name, is_asking_bigram, is_function_word,
-    is_request_word, is_written_as_noun,
+    ASKING_WORDS, begins_question, is_asking_bigram, is_function_word, is_request_word,
+    is_written_as_noun,
 };
 use crate::text::diacritic_folding::plain_word;
 use crate::text::spaceless_script_bigrams::{self, ScriptRun, ScriptSpacing};
@@ -65,8 +65,8 @@ pub(crate) struct ParsedQuery {
     pub(crate) n_words: usize,
     /// Whether it begins with a word such as `what`.
     pub(crate) is_asked: bool,
-    /// Whether it has nothing but function words, and no name such as `The Who`.
-    pub(crate) tells_nothing: bool,
+    /// Whether it has nothing but function words.
+    pub(crate) is_of_function_words: bool,
 }
 
 /// A term of a query.
@@ -134,10 +134,10 @@ pub(crate) fn parse_query(query: &str) -> ParsedQuery {
         }
     }
     let (n_words, is_asked) = (terms.n_words, begins_question(query));
-    let has_words = !terms.function.is_empty();
-    let tells_nothing = terms.content.is_empty() && has_words && !has_written_name(query);
+    let is_of_function_words = terms.content.is_empty() && !terms.function.is_empty();
     let (terms, marks) = terms.finish();
-    ParsedQuery { expression: expression(&tokens), terms, marks, n_words, is_asked, tells_nothing }
+    let expression = expression(&tokens);
+    ParsedQuery { expression, terms, marks, n_words, is_asked, is_of_function_words }
 }
 
 impl ParsedQuery {

@@ -8,7 +8,9 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::model::tree::NodeType;
-use crate::query::{QuestionTermRole, Term, TermUnitKind, parse_query, whole_or_in_bigrams};
+use crate::query::{
+    QuestionTermRole, Term, TermUnitKind, has_written_name, parse_query, whole_or_in_bigrams,
+};
 use crate::store::reader::{ArchivedVisibility, MatchAgeOrder, NodeFilter, Reader};
 use crate::store::{NodeRowId, StoreError};
 
@@ -29,7 +31,9 @@ pub(super) struct QuestionTerms {
     marks: Vec<String>,
     /// Share of the question that each term is; they add up to 1.
     shares: Vec<f64>,
-    /// Whether it asks for nothing, since it has nothing but function words.
+    /// Whether it has nothing but function words: it asks for what has it as its name.
+    pub(super) is_of_function_words: bool,
+    /// Whether these ask for nothing by themselves, unlike `The Who`.
     pub(super) tells_nothing: bool,
 }
 
@@ -74,12 +78,14 @@ impl QuestionTerms {
         let is_whole = |it: &Term| it.unit != TermUnitKind::Adjacency;
         let is_only = !parsed.terms.iter().any(is_whole);
         let is_own = |it: &Term| !matches!(it.role, QuestionTermRole::Related { .. });
-        let tells_nothing = parsed.tells_nothing;
+        let is_of_function_words = parsed.is_of_function_words;
+        let tells_nothing = is_of_function_words && !has_written_name(text);
         let is_asked = |it: &Term| !tells_nothing && is_own(it) && (is_only || is_whole(it));
         let terms: Vec<Term> = parsed.terms.into_iter().filter(is_asked).collect();
         let terms = whole_or_in_bigrams(reader, filter_of(None), terms)?;
         let (marks, shares) = (parsed.marks, Vec::new());
-        let mut question = QuestionTerms { terms, marks, shares, tells_nothing };
+        let mut question =
+            QuestionTerms { terms, marks, shares, is_of_function_words, tells_nothing };
         let sets = question.sets(reader)?;
         let shares = &question.shares;
         let sum = |set: u64| -> f64 {

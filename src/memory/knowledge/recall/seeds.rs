@@ -56,8 +56,13 @@ impl RecallQueryContext<'_> {
     /// Finds nodes by words; where these tell nothing, by the given entity or topic.
     pub(super) fn of_words(&self, query: &str) -> KnowledgeResult<FoundRecallItems> {
         let (question, mut matches) = QuestionTerms::ask(self.reader, query)?;
+        if question.is_of_function_words
+            && let Some(found) = self.of_name(query.trim())?
+        {
+            return Ok(found);
+        }
         if question.tells_nothing {
-            return self.of_name(query.trim());
+            return self.of_place();
         }
         if let Some(meaning) = &self.request.meaning {
             let recalled = |keys: &[NodeRowId]| {
@@ -199,31 +204,33 @@ impl RecallQueryContext<'_> {
         Ok((seeds, fact_scores))
     }
 
-    /// Finds what has a name as it is written: concepts of that title, and the nodes of an entity,
-    /// unless one is given; without either, those of the given entity or topic.
-    fn of_name(&self, name: &str) -> KnowledgeResult<FoundRecallItems> {
-        let entity = match &self.entity {
-            Some(given) => Some(given.clone()),
-            None => entity_written_as(self.reader, name)?,
-        };
+    /// Finds what has a name as it is written, unless an entity is given: concepts with that title,
+    /// and the nodes of an entity. Titles may have other words beside a name in capitals.
+    fn of_name(&self, name: &str) -> KnowledgeResult<Option<FoundRecallItems>> {
+        if self.entity.is_some() {
+            return Ok(None);
+        }
+        let entity = entity_written_as(self.reader, name)?;
+        let mut titled = concepts_titled(self.reader, name)?;
+        titled.retain(|row| {
+            self.is_shown(row) && self.is_of_topic(row, OnlyTopicOrAlsoTopicless::OrNone)
+        });
+        if entity.is_none() && titled.is_empty() {
+            return Ok(None);
+        }
         let topic = self.topic.clone();
         let mut found = RecallQueryContext { entity, topic, ..*self }.of_place()?;
-        if self.entity.is_none() {
-            let mut titled = concepts_titled(self.reader, name)?;
-            titled.retain(|row| {
-                self.is_shown(row)
-                    && self.is_of_topic(row, OnlyTopicOrAlsoTopicless::OrNone)
-                    && found.seeds.iter().all(|it| it.row.key != row.key)
-            });
-            let keys: Vec<NodeRowId> = titled.iter().map(|it| it.key).collect();
-            let evidence = self.evidence(&keys)?;
-            found.seeds.extend(titled.into_iter().map(|row| {
-                let weight = evidence.get(&row.key).copied().unwrap_or(1.0);
-                let score = ItemScore { sim: 1.0, fused: 1.0, quality: self.quality(&row, weight) };
-                RecallItem::new(row, score, RecallReason::words(&[name]))
-            }));
-        }
-        Ok(found)
+        titled.retain(|row| found.seeds.iter().all(|it| it.row.key != row.key));
+        let keys: Vec<NodeRowId> = titled.iter().map(|it| it.key).collect();
+        let evidence = self.evidence(&keys)?;
+        found.seeds.extend(titled.into_iter().map(|row| {
+            let weight = evidence.get(&row.key).copied().unwrap_or(1.0);
+            let fused = if row.title() == name { 1.0 } else { 0.5 };
+            let score = ItemScore { sim: fused, fused, quality: self.quality(&row, weight) };
+            RecallItem::new(row, score, RecallReason::words(&[name]))
+        }));
+        let is_found = !found.seeds.is_empty() || !found.episodes.is_empty();
+        Ok(is_found.then_some(found))
     }
 
     /// Finds the nodes of an entity or a topic, without words.
@@ -317,14 +324,26 @@ fn entity_written_as(reader: &Reader, name: &str) -> KnowledgeResult<Option<Know
     Ok(entities.find(|it| it.title() == name || it.content.lines().any(|line| line == name)))
 }
 
-/// Returns the concepts that have a title as it is written.
+/// Returns the concepts that have a title as it is written, and those with one in capitals among
+/// the words of theirs.
 fn concepts_titled(reader: &Reader, title: &str) -> KnowledgeResult<Vec<KnowledgeRow>> {
     let of_type = NodeFilter { node_type: Some(NodeType::Concept), ..NodeFilter::default() };
     let words = format!("label : \"{}\"", title.replace('"', " "));
     let found = reader.matching(&words, &of_type, MatchAgeOrder::NewestFirst, PLACE_MAX)?;
     let mut concepts = reader.knowledge(&found.unwrap_or_default())?;
-    concepts.retain(|it| it.title() == title);
+    let is_in_capitals = !title.contains(char::is_lowercase);
+    concepts.retain(|it| {
+        it.title() == title || is_in_capitals && has_words_as_written(it.title(), title)
+    });
     Ok(concepts)
+}
+
+/// Returns whether a text has some words as they are written, and not inside of longer ones.
+fn has_words_as_written(text: &str, words: &str) -> bool {
+    text.match_indices(words).any(|(at, _)| {
+        !text[..at].ends_with(char::is_alphanumeric)
+            && !text[at + words.len()..].starts_with(char::is_alphanumeric)
+    })
 }
 
 /// Returns whether nodes of a type are found by a question.

@@ -107,6 +107,28 @@ fn a_lone_function_word_is_asked_for_as_the_memory_writes_a_name() {
 }
 
 #[test]
+fn a_function_word_in_capitals_finds_the_titles_that_have_it_so() {
+    let case = Case::new();
+    case.concept("CAN frames drop", "Above 80 degrees.", json!({}));
+    case.concept("What a cache can do", "Much.", json!({}));
+    case.concept("The TRASHCAN", "It is full.", json!({}));
+    assert_eq!(case.titles(json!({"query": "CAN"})), ["CAN frames drop"]);
+    case.concept("CAN", "A bus of cars.", json!({}));
+    assert_eq!(case.titles(json!({"query": "CAN"})), ["CAN", "CAN frames drop"]);
+    assert_eq!(case.recall(json!({"query": "Can"}))["items"], json!([]));
+}
+
+#[test]
+fn a_name_of_function_words_comes_before_what_has_its_words() {
+    let case = Case::new();
+    case.concept("The Who", "Known to many.", json!({"confidence": 0.2}));
+    case.concept("Will", "The man who will do it.", json!({}));
+    assert_eq!(case.titles(json!({"query": "The Who"}))[0], "The Who");
+    let fallback = case.titles(json!({"query": "The Will Who"}));
+    assert!(fallback.contains(&"Will".to_owned()), "{fallback:?}");
+}
+
+#[test]
 fn function_words_alone_leave_what_an_entity_or_a_topic_has() {
     let case = Case::new();
     case.remember(json!({"content": "`Redis` was slow.", "topic": "Cache"}));
