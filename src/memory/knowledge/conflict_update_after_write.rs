@@ -200,8 +200,8 @@ fn contest(
             if LINKS_MAX <= rivals.len() {
                 break;
             }
-            if !disputed.contains(&other.id().to_string())
-                && are_rivals(&fact, other)
+            if are_rivals(&fact, other)
+                && !disputed.contains(&other.id().to_string())
                 && subjects.is_one(batch, (&subject, &fact), other)?
             {
                 rivals.push(nth);

@@ -26,7 +26,7 @@ pub(super) fn facts_saying(
     let mut facts = batch.typed_with_text(NodeType::Fact, &statement)?;
     let mut others = batch.with_facet(NodeType::Fact, "name", &name_key(&statement))?;
     if statement != text {
-        // One that another door wrote has no key.
+        // One that another door wrote has no key, nor has one of earlier builds.
         others.extend(batch.typed_with_text(NodeType::Fact, text)?);
     }
     for other in others {

@@ -11,8 +11,8 @@ use super::conflict_writes::{close, open_conflict};
 use super::contradicting_facts::{facts_saying, is_current_fact, is_equal_text};
 use super::fact_subject::FactSubject;
 use super::node_writes::{
-    NewKnowledgeNode, NewNodePlace, StoredKnowledgeNode, add_edge, add_node, edge, set_bounds,
-    set_fields,
+    NewKnowledgeNode, NewNodePlace, StoredKnowledgeNode, add_edge, add_mentions, add_node, edge,
+    set_bounds, set_fields,
 };
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
@@ -166,8 +166,8 @@ fn newest_facts(
     }
 }
 
-/// States a fact again that is there: it takes the bounds that are given, and begins as early as
-/// anybody says. With `supersede` it takes the place of others.
+/// States a fact again that is there: it takes the bounds and the mentions that are given, and
+/// begins as early as anybody says. With `supersede` it takes the place of others.
 fn state_again(
     batch: &mut Batch<'_>,
     new: &NewFact<'_>,
@@ -188,6 +188,7 @@ fn state_again(
         held.to = end_before_planned(&mut others, held, now);
     }
     set_fields(batch, &mut fact, |it| set_bounds(it, held), now)?;
+    add_mentions(batch, &mut fact, new.mentions, now)?;
     let outcome = settle_rivals(batch, &NewFact { held, ..*new }, fact, (others, Vec::new()), now)?;
     Ok(FactOutcome { is_new: false, ..outcome })
 }

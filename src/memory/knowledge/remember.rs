@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::conflict_update_after_write::{end_lapsed, settle_statements};
-use super::contradicting_facts::{is_equal_text, is_standing_fact};
+use super::contradicting_facts::{facts_saying, is_equal_text, is_standing_fact};
 use super::entity_resolution::{
     entities_given, entity_given, known_topic, mentioned, shown_entity, topic_field, topic_named,
 };
@@ -20,7 +20,7 @@ use super::remember_request::{
 use crate::memory::Memory;
 use crate::memory::typed::{MemoryError, NewMemory, StoreRequest};
 use crate::model::clock::UnixMillis;
-use crate::model::entity_extraction::normal_name;
+use crate::model::entity_extraction::{normal_name, normal_statement};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::next_step_advice::CallableTools;
 use crate::model::tree::NodeType;
@@ -233,8 +233,8 @@ fn remember_episode(
     now: UnixMillis,
 ) -> Result<RememberOutcome, MemoryError> {
     if let Some((mut episode, fact)) = equal_episode(batch, new, now)? {
-        let fact = fact.map(|it| say_again(batch, new, it, now)).transpose()?;
         let given = entities_given(batch, &new.entities, now)?;
+        let fact = fact.map(|it| say_again(batch, new, (it, &given), now)).transpose()?;
         add_mentions(batch, &mut episode, &given, now)?;
         return Ok(RememberOutcome {
             id: episode.id().to_string(),
@@ -328,11 +328,12 @@ fn add_episode(
     })
 }
 
-/// States the fact of an episode again, whose text says the same; returns its id.
+/// States the fact of an episode again, whose text says the same, with what it mentions; returns
+/// its id.
 fn say_again(
     batch: &mut Batch<'_>,
     new: &NewEpisode,
-    fact: StoredKnowledgeNode,
+    (fact, mentions): (StoredKnowledgeNode, &[NodeId]),
     now: UnixMillis,
 ) -> Result<NodeId, MemoryError> {
     let subject = FactSubject::of_fact(batch, &fact)?;
@@ -344,7 +345,7 @@ fn say_again(
         held: held_by(&new.fact, new.at.unwrap_or(now)),
         given: new.fact.given(),
         supersedes: new.fact.supersedes,
-        mentions: &[],
+        mentions,
         topic: None,
         asserted_by: None,
         source_ref: None,
@@ -395,13 +396,24 @@ fn equal_episode(
     let mut topic = None;
     if let Some(name) = &new.topic {
         match known_topic(batch, name)? {
-            Some(known) => topic = Some(known.id().to_string()),
+            Some(known) => topic = Some(known),
             None => return Ok(None),
         }
     }
-    let equal = batch.typed_with_text(NodeType::Episode, &new.content)?;
-    for episode in StoredKnowledgeNode::all(equal)? {
-        if !is_same_episode(&episode, new, topic.as_deref()) {
+    let topic_id = topic.as_ref().map(|it| it.id().to_string());
+    let mut equal = batch.typed_with_text(NodeType::Episode, &new.content)?;
+    let statement = normal_statement(&new.content);
+    if statement != new.content {
+        equal.extend(batch.typed_with_text(NodeType::Episode, &statement)?);
+    }
+    let mut equal = StoredKnowledgeNode::all(equal)?;
+    if new.kind == "fact" {
+        for fact in facts_saying(batch, &new.content)? {
+            equal.extend(episode_stating(batch, new, (&fact, topic.as_ref()))?);
+        }
+    }
+    for episode in equal {
+        if !is_same_episode(&episode, new, topic_id.as_deref()) {
             continue;
         }
         let fact = stated_fact(batch, &episode)?;

@@ -145,7 +145,8 @@ impl Batch<'_> {
             facts.append(&mut self.records(&NEWEST_FACTS, [cluster.0, limit], "look up facts")?);
         }
         if 1 < clusters.len() {
-            facts.sort_by_key(|it| Reverse((it.place.position, it.key)));
+            // Each cluster counts positions by itself.
+            facts.sort_by_key(|it| Reverse(it.key));
             facts.truncate(n_max);
         }
         Ok(facts)

@@ -295,16 +295,19 @@ fn white_space_makes_no_other_fact_when_remembered() {
 
 #[test]
 fn a_repeat_in_other_white_space_adds_what_it_mentions() {
-    let case = Case::new();
-    let said = |nth: usize, entities: Value| {
+    let [case, at_once] = [Case::new(), Case::new()];
+    let said = |case: &Case, nth: usize, entities: Value| {
         case.remember(json!({"content": SPACED[nth], "kind": "fact", "subject": "cache",
             "entities": entities}))
     };
-    said(0, json!([]));
-    let again = said(1, json!(["person:Bob"]));
+    said(&case, 0, json!([]));
+    let again = said(&case, 1, json!(["person:Bob"]));
     assert_eq!(again["results"][0]["entities"], json!(["subject:cache", "person:Bob"]));
-    assert_eq!(case.titles(json!({"entity": "person:Bob"})), [SPACED[0]]);
-    let third = said(2, json!(["person:Bob"]));
+    said(&at_once, 0, json!(["person:Bob"]));
+    for it in [&case, &at_once] {
+        assert_eq!(it.titles(json!({"entity": "person:Bob"})), ["Facts about cache"]);
+    }
+    let third = said(&case, 2, json!(["person:Bob"]));
     assert_eq!(third["snapshot"], Value::Null, "it says nothing new");
 }
 
@@ -327,6 +330,50 @@ fn an_exact_repeat_adds_the_entities_that_are_given_with_it() {
             assert_eq!(said(nothing_new)["snapshot"], Value::Null, "{kind}");
         }
     }
+}
+
+#[test]
+fn a_repeat_adds_what_it_mentions_to_its_fact() {
+    let given = |text: &str, entities: Value| json!({"content": text, "kind": "fact", "subject": "cache", "entities": entities});
+    for (text, is_applied) in [(SPACED[0], false), (SPACED[1], false), (SPACED[0], true)] {
+        let case = Case::new();
+        let first = case.remember(given(SPACED[0], json!([])))["results"][0].clone();
+        let fact = first["fact"].as_str().unwrap();
+        let again = given(text, json!(["person:Bob"]));
+        match is_applied {
+            true => {
+                let mut operation = again;
+                operation["op"] = "remember".into();
+                case.apply(json!([operation]));
+            }
+            false => drop(case.remember(again)),
+        }
+        let bob = case.apply(json!([{"op": "entity", "name": "person:Bob"}]));
+        let mentions = case.linked(fact, "mentions");
+        assert!(mentions.contains(&id(&bob, 0)), "{text:?}, {is_applied}: {mentions:?}");
+        case.check_health();
+    }
+}
+
+#[test]
+fn white_space_and_another_entity_make_nothing_new() {
+    for kind in ["fact", "decision"] {
+        let case = Case::new();
+        let said = |nth: usize, entity: &str| {
+            case.remember(json!({"content": SPACED[nth], "kind": kind, "entities": [entity]}))
+        };
+        let first = id(&said(0, "cache"), 0);
+        for nth in [1, 2] {
+            assert_eq!(id(&said(nth, "person:Bob"), 0), first, "{kind}");
+        }
+        assert_eq!(case.n_living("episode"), 1, "{kind}");
+        assert_eq!(case.n_living("fact"), usize::from(kind == "fact"));
+    }
+    let case = Case::new();
+    for (text, entity) in [(SPACED[1], "cache"), (SPACED[2], "person:Bob")] {
+        case.remember(json!({"content": text, "kind": "fact", "entities": [entity]}));
+    }
+    assert_eq!(["episode", "fact"].map(|it| case.n_living(it)), [1, 1]);
 }
 
 #[test]

@@ -185,3 +185,24 @@ fn searches_mark_episodes_whose_fact_was_replaced() {
     assert_eq!(found.matches("[episode superseded]").count(), 1, "{found}");
     assert_eq!(found.matches("[episode]").count(), 1, "{found}");
 }
+
+/// Each cluster counts its facts by itself.
+#[test]
+fn the_newest_facts_of_several_clusters_are_those_that_were_stated_last() {
+    let case = Case::new();
+    let subjects = ["door", "door", "door", "gateway"];
+    for (nth, subject) in subjects.iter().enumerate() {
+        let text = format!("The {subject} is {nth}.");
+        case.remember(json!({"content": text, "kind": "fact", "subject": subject}));
+    }
+    let clusters = ["The door is 0.", "The gateway is 3."].map(|it| case.cluster_of(it));
+    let newest = case.memory.writer.write("", "", START, |batch| {
+        let mut keys = Vec::new();
+        for cluster in &clusters {
+            keys.extend(node_writes::find_node(batch, cluster)?.map(|it| it.record.key));
+        }
+        let facts = batch.living_facts_below(&keys, 2)?;
+        Ok::<_, MemoryError>(facts.into_iter().map(|it| it.content).collect::<Vec<_>>())
+    });
+    assert_eq!(newest.unwrap().0, ["The gateway is 3.", "The door is 2."]);
+}
