@@ -36,7 +36,7 @@ pub(super) struct RestContext<'a> {
 enum RestRunner {
     Read(fn(&RestContext<'_>, &RestArgs<'_>) -> RestResult),
     Change(fn(&Memory, &RestArgs<'_>) -> RestResult),
-    /// Reads what only a server that may change the memory tells.
+    /// Answers a question, which may warm nodes; no text of the body is stored.
     Ask(fn(&Memory, &RestArgs<'_>) -> RestResult),
     /// Answers with events.
     Talk(fn(&Memory, &RestArgs<'_>) -> Result<Vec<Value>, RestError>),
@@ -160,7 +160,7 @@ const fn workflow(
     RestRoute { wrong: 422, ..change("POST", parts, call) }
 }
 
-/// Returns the row of a request that a tool answers and that changes nothing.
+/// Returns the row of a request that a tool answers and that stores no text of its body.
 const fn question(
     parts: &'static [&'static str],
     ask: fn(&Memory, &RestArgs<'_>) -> Result<Value, RestError>,

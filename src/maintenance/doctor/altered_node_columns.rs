@@ -1,9 +1,9 @@
 //! Finds the nodes of which a label, fields, a type or another column was altered, by the
 //! fingerprint of the state.
 //!
-//! The fingerprint is a sum with one term a node. A [candidate](candidates) is the value that a
-//! node had at HEAD when it makes up the difference between the sum of the rows and the one that
-//! was kept.
+//! The fingerprint is a sum with one term a node. A [candidate](former_value_candidates) is the
+//! value that a node had at HEAD when it makes up the difference between the sum of the rows and
+//! the one that was kept.
 //!
 //! Any number of nodes can be told where other rows are witnesses: a label has its hash beside it,
 //! and fields and their type have their index. The difference that is left is that of one or two

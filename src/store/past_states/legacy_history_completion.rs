@@ -2,8 +2,9 @@
 //!
 //! remindb 0.3 did not note where a node stood among its siblings, and in its first versions not
 //! even what a node was. A missing place is put behind every sibling, the same in each state. A
-//! missing kind is taken from the node's next known version; states with such a guess cannot be
-//! restored, and have no fingerprint.
+//! missing type, label or format is taken from the node's next known version. In a history without
+//! fingerprints, states with such a guess cannot be restored and get none; in one that has them,
+//! they tell whether the guess is right.
 
 use std::collections::HashMap;
 
@@ -26,7 +27,7 @@ const POSITION_MAX: i64 = 1 << 53;
 pub(crate) struct HistoryCompletionCounts {
     /// Changes that did not name a place among siblings.
     pub(crate) n_places: u64,
-    /// Changes that did not describe the node.
+    /// Changes that did not say the type, label or format of the node.
     pub(crate) n_guesses: u64,
     /// Snapshots whose state cannot be restored.
     pub(crate) n_lost: u64,
