@@ -256,8 +256,9 @@ fn block_facts(head: &NodeSummary, heat: (f64, f64), content: &str, needs: Optio
     facts
 }
 
+/// Returns a number rounded as texts have it, also where the third digit behind its point is a 5.
 fn hundredths(value: f64) -> Value {
-    json!((value * 100.0).round() / 100.0)
+    json!(format!("{value:.2}").parse().unwrap_or(value))
 }
 
 #[cfg(test)]
