@@ -25,7 +25,7 @@ pub(crate) struct ConsolidationRules {
     pub(crate) idle_ms: i64,
 }
 
-/// The schedule of consolidations.
+/// The state that decides whether a consolidation is due: the last change seen, and the failures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ConsolidationDueState {
     /// The newest snapshot seen, and when it was first seen.

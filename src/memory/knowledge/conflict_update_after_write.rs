@@ -245,9 +245,12 @@ fn contest_values(
         clusters.append(&mut subject.find_shared_clusters(batch)?);
         let subject = subject.clone();
         let clusters: Vec<NodeRowId> = clusters.iter().map(|it| it.record.key).collect();
-        let disputed = disputed_with(batch, fact.id())?;
+        let mut disputed: Option<BTreeSet<String>> = None;
         let is_new_to = |other: &StoredKnowledgeNode| {
-            Ok(!disputed.contains(&other.id().to_string())
+            if disputed.is_none() {
+                disputed = Some(disputed_with(batch, fact.id())?);
+            }
+            Ok(!disputed.as_ref().is_some_and(|it| it.contains(&other.id().to_string()))
                 && subjects.is_one(batch, (&subject, &fact), other)?)
         };
         let mut between = facts.differing(batch, &fact, &clusters, now, is_new_to)?;

@@ -107,11 +107,13 @@ pub(super) fn open_conflict(
         }
     };
     if severity != "low" {
-        let is_settled =
+        let is_uncontested =
             |it: &&mut StoredKnowledgeNode| it.is_a(NodeType::Fact) && !it.has("contested");
-        for fact in between.iter_mut().filter(is_settled) {
+        for fact in between.iter_mut().filter(is_uncontested) {
             // Another conflict of this write may have changed it by now.
-            *fact = find_node(batch, &fact.id().to_string())?.unwrap_or_else(|| fact.clone());
+            if let Some(now) = find_node(batch, &fact.id().to_string())? {
+                *fact = now;
+            }
             let contest =
                 |it: &mut Map<String, Value>| drop(it.insert("contested".to_owned(), true.into()));
             set_fields(batch, fact, contest, now)?;

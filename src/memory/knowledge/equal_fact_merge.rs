@@ -61,19 +61,19 @@ pub(super) fn merge_equal_facts(batch: &mut Batch<'_>, now: UnixMillis) -> Resul
     Ok(())
 }
 
-/// A term that facts share which may be one: a key, or without an attribute their cluster.
+/// The key by which facts that may be one are grouped: of a statement, or else of their cluster.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum FactBlockingKey {
     Key(String),
     Cluster(NodeRowId),
 }
 
-/// The facts of the terms that were looked up, by what they say.
+/// The facts of the blocking keys that were looked up, by what they say.
 #[derive(Default)]
 struct FactsByStatement(BTreeMap<FactBlockingKey, HashMap<String, Vec<NodeRowId>>>);
 
 impl FactsByStatement {
-    /// Returns the other facts that share a term with one and say the same.
+    /// Returns the other facts that share a blocking key with one and say the same.
     fn equal_to(
         &mut self,
         batch: &Batch<'_>,
@@ -109,7 +109,7 @@ impl FactsByStatement {
     }
 }
 
-/// Returns the facts that have a term, of a cluster the newest ones, by what they say.
+/// Returns the facts of a blocking key, of a cluster the newest ones, by what they say.
 fn facts_of(
     batch: &Batch<'_>,
     term: &FactBlockingKey,

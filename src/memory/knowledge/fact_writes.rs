@@ -126,16 +126,14 @@ fn near_facts(
     let shared = subject.find_shared_clusters(batch)?;
     let below: Vec<NodeRowId> = clusters.iter().chain(&shared).map(|it| it.record.key).collect();
     let mut near = newest_facts(batch, (subject, &below))?;
-    if COMPARED_MAX <= near.len() {
-        // One that says the same is found, however old it is.
-        let mut equal = facts_saying(batch, text)?;
-        equal.retain(|it| {
-            it.record.place.parent.is_some_and(|key| below.contains(&key))
-                && near.iter().all(|known| known.id() != it.id())
-        });
-        subject.retain_own(batch, &mut equal)?;
-        near.append(&mut equal);
-    }
+    // One that says the same is found, however old it is.
+    let mut equal = facts_saying(batch, text)?;
+    equal.retain(|it| {
+        it.record.place.parent.is_some_and(|key| below.contains(&key))
+            && near.iter().all(|known| known.id() != it.id())
+    });
+    subject.retain_own(batch, &mut equal)?;
+    near.append(&mut equal);
     let (words, statement) = (StatementFeatures::of(text), normal_statement(text));
     let is_near = |it: &StoredKnowledgeNode| {
         normal_statement(&it.record.content) == statement

@@ -207,7 +207,7 @@ pub(super) fn add_node(
         fields.entry(key).or_insert_with(|| now.0.into());
     }
     if node_type == NodeType::Fact {
-        add_key_of_spelling(&mut fields, content);
+        add_key_of_normal_form(&mut fields, content);
     }
     let fields = checked(node_type, fields)?;
     let label = label(node_type, &fields, content);
@@ -263,7 +263,7 @@ pub(super) fn set_node(
     }
     fields.insert("updated_at".to_owned(), now.0.into());
     if !is_same_text && node.is_a(NodeType::Fact) {
-        add_key_of_spelling(&mut fields, content);
+        add_key_of_normal_form(&mut fields, content);
     }
     let fields = checked(node.record.node_type, fields)?;
     let token_count = if is_same_text { node.record.token_count } else { tokens::count(content) };
@@ -283,9 +283,9 @@ pub(super) fn set_node(
     Ok(true)
 }
 
-/// Has a fact without an attribute, whose text is in other white space than its normal form, found
-/// by that; others are found by the hash of their text, or by their key.
-fn add_key_of_spelling(fields: &mut Map<String, Value>, content: &str) {
+/// Adds the key of its normal form to a fact without an attribute whose text is not in that form.
+/// Others are found by the hash of their text, or by the key of their attribute.
+fn add_key_of_normal_form(fields: &mut Map<String, Value>, content: &str) {
     let statement = normal_statement(content);
     if fields.get("attribute").is_some_and(|it| !it.is_null()) || statement == content {
         return;

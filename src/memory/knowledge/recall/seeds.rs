@@ -84,7 +84,7 @@ impl RecallQueryContext<'_> {
             let fused = self.request.fused(sim, question.share_in(&of_both(&row)));
             let words = question.words_of(set);
             let score = ItemScore { sim, fused, quality: self.quality(&row, 1.0) };
-            let is_here = self.is_of_topic(&row, OnlyTopicOrAlsoTopicless::Only);
+            let is_here = self.is_of_topic(&row, TopiclessNodes::LeftOut);
             if FLOOR <= fused && is_here && (!row.is_gone() || self.is_shown(&row)) {
                 episodes.push(RecallItem::new(row, score, RecallReason::words(&words)));
             }
@@ -188,7 +188,7 @@ impl RecallQueryContext<'_> {
             let fused = self.request.fused(sim, question.share_in(&text));
             let is_kept = row.node_type == NodeType::Concept
                 && FLOOR <= fused
-                && self.is_of_topic(&row, OnlyTopicOrAlsoTopicless::OrNone);
+                && self.is_of_topic(&row, TopiclessNodes::Included);
             if is_kept && (!row.is_gone() || is_merged(&row) || self.is_shown(&row)) {
                 seeds.push((row, sim, fused, set));
             }
@@ -212,9 +212,7 @@ impl RecallQueryContext<'_> {
         }
         let entity = entity_written_as(self.reader, name)?;
         let mut titled = concepts_titled(self.reader, name)?;
-        titled.retain(|row| {
-            self.is_shown(row) && self.is_of_topic(row, OnlyTopicOrAlsoTopicless::OrNone)
-        });
+        titled.retain(|row| self.is_shown(row) && self.is_of_topic(row, TopiclessNodes::Included));
         if entity.is_none() && titled.is_empty() {
             return Ok(None);
         }
@@ -309,10 +307,10 @@ impl RecallQueryContext<'_> {
     }
 
     /// Returns whether a node is of the asked topic.
-    fn is_of_topic(&self, row: &KnowledgeRow, rule: OnlyTopicOrAlsoTopicless) -> bool {
+    fn is_of_topic(&self, row: &KnowledgeRow, topicless: TopiclessNodes) -> bool {
         match (&self.topic, row.text("topic")) {
             (None, _) => true,
-            (Some(_), None) => rule == OnlyTopicOrAlsoTopicless::OrNone,
+            (Some(_), None) => topicless == TopiclessNodes::Included,
             (Some(topic), Some(id)) => topic.id == id,
         }
     }
@@ -366,9 +364,9 @@ fn best(mut scored: Vec<(f64, NodeRowId)>, n_max: usize) -> Vec<NodeRowId> {
 
 /// Whether nodes without a topic belong to the asked one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum OnlyTopicOrAlsoTopicless {
-    Only,
-    OrNone,
+enum TopiclessNodes {
+    LeftOut,
+    Included,
 }
 
 fn of_both(row: &KnowledgeRow) -> String {
