@@ -14,7 +14,7 @@ pub fn markdown(data: &[u8]) {
     let (text, _) = decode(data);
     let parsed = parse_twice(Syntax::Markdown, &text);
     if let Err(report) = check(&parsed, &text) {
-        panic!("{report}");
+        panic!("{report} in {:?}", parsed.tree);
     }
 }
 
@@ -234,7 +234,7 @@ impl ExpectedWords {
 fn front_matter_end(parsed: &Parsed, text: &str) -> usize {
     let Some(first) = parsed.tree.nodes.first() else { return 0 };
     if first.node_type == NodeType::Preamble {
-        return first.span.end;
+        return first.span.end + closing_fence_len(&text[first.span.end..]);
     }
     // Faulty front matter is text, which the parser would read as a heading.
     let is_broken = |what: &str| what.starts_with("front matter is not understood");
@@ -245,4 +245,20 @@ fn front_matter_end(parsed: &Parsed, text: &str) -> usize {
         }
         false => 0,
     }
+}
+
+/// Returns the bytes up to the end of the line that closes front matter: its fence would begin a
+/// paragraph, which a definition cannot interrupt.
+fn closing_fence_len(rest: &str) -> usize {
+    let mut len = 0;
+    for line in rest.split_inclusive('\n') {
+        len += line.len();
+        match line.trim() {
+            "---" | "+++" | "..." => return len,
+            "" => (),
+            comment if comment.starts_with('#') => (),
+            _ => break,
+        }
+    }
+    0
 }

@@ -348,7 +348,9 @@ impl<'a> YamlReader<'a> {
             at += len;
             let rest = &gap[at..];
             let before = self.text[..self.done + at].chars().next_back();
-            let is_first = before.is_none_or(|c| c.is_whitespace() || ",[]{}:".contains(c));
+            // A byte order mark may begin every document.
+            let is_end = |c: char| c.is_whitespace() || ",[]{}:\u{feff}".contains(c);
+            let is_first = before.is_none_or(is_end);
             let line_len = rest.find(['\n', '\r']).unwrap_or(rest.len());
             if is_first && rest.starts_with(['#', '%']) {
                 let start = self.done + at;
