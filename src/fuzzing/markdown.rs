@@ -212,8 +212,9 @@ impl ExpectedWords {
 
     /// Allows words of lines that the tree may read differently.
     fn allow_lines(&mut self, body: &str) {
-        // A repeated definition is none to the parser, and no text either.
-        let mut was_definition = false;
+        // A repeated definition is none to the parser, and no text either. Its title ends before the
+        // next empty line.
+        let mut is_definition = false;
         for line in body.lines() {
             // A text that the pipe of a wikilink would cut in two cells is one text to the tree,
             // and may be code there: the name of an entity is a word of it.
@@ -221,11 +222,10 @@ impl ExpectedWords {
                 let named = line.split('&').skip(1).filter_map(|it| it.split_once(';'));
                 self.allowed.extend(named.map(|it| it.0.to_owned()));
             }
-            let is_definition = line.contains("]:");
-            if is_definition || was_definition {
+            is_definition = line.contains("]:") || is_definition && !line.trim().is_empty();
+            if is_definition {
                 self.allowed.push(line.to_owned());
             }
-            was_definition = is_definition;
         }
     }
 }
