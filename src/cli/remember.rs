@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::args::RememberArgs;
 use super::color::TextRole;
 use super::memory_file_location::database_to_make;
-use super::tool_advice_rewording::flag_of;
+use super::tool_advice_rewording::{error_with_commands, flag_of};
 use super::{
     CommandError, CommandOutcome, CommandStreamsAndClock, knowledge_commands, typed_memory_output,
 };
@@ -116,7 +116,7 @@ fn read_input() -> Result<String, CommandError> {
 
 /// Returns the line of an error, with the memories that may be archived instead.
 fn explained(error: MemoryError) -> CommandError {
-    let mut what = error.message;
+    let mut what = error_with_commands(&error.message);
     if !error.suggestions.is_empty() {
         what += "; the least important ones are ";
         what += &error.suggestions.join(", ");

@@ -212,8 +212,8 @@ impl ExpectedWords {
 
     /// Allows words of lines that the tree may read differently.
     fn allow_lines(&mut self, body: &str) {
-        // A repeated definition is none to the parser, and no text either. Its title ends before the
-        // next empty line.
+        // A repeated definition is none to the parser, and no text either. Its title ends before
+        // the next empty line.
         let mut is_definition = false;
         for line in body.lines() {
             // A text that the pipe of a wikilink would cut in two cells is one text to the tree,

@@ -349,7 +349,7 @@ fn next_marker(text: &str, from: usize) -> Option<usize> {
 }
 
 /// The start of a marker.
-const MARKER: &str = "«redacted:";
+pub(crate) const MARKER: &str = "«redacted:";
 
 /// A stretch of text without markers.
 struct SpanOutsideRedactionMarkers {

@@ -3,8 +3,8 @@
 //!
 //! A value has one form, however it is written. Two values are the same where that is sure; all
 //! others may contradict, also those of which nobody can tell, such as `2 GB` and `2048 MB`, `10%`
-//! and `10`, or `3.10` and `3.1`. Units that are not known are words, and no part of a value. So
-//! are time zones, unless they touch their time, as in `10:00Z`.
+//! and `10`, or `3.10` and `3.1`. Units of several letters that are not known are words, and no
+//! part of a value. So are time zones, unless they touch their time, as in `10:00Z`.
 
 mod dates;
 mod decimal;
@@ -153,11 +153,14 @@ impl StatementFeatures {
         !self.values.is_empty() && is_equal
     }
 
+    /// Returns whether both have values, and not the same ones.
+    fn has_other_values(&self, other: &StatementFeatures) -> bool {
+        !self.values.is_empty() && !other.values.is_empty() && !self.has_equal_values(other)
+    }
+
     /// Returns whether both speak of the same with other values.
     pub(crate) fn may_contradict(&self, other: &StatementFeatures) -> bool {
-        !self.values.is_empty()
-            && !other.values.is_empty()
-            && !self.has_equal_values(other)
+        self.has_other_values(other)
             && SHARED_WORDS_MIN <= self.words.intersection(&other.words).count()
     }
 }
@@ -202,7 +205,7 @@ impl StatementWordIndex {
         };
         let near = (0..COMPARED_MAX).map_while(next);
         let near = near.filter_map(|(nth, n_shared)| (SHARED_WORDS_MIN <= n_shared).then_some(nth));
-        near.filter(|nth| statement.may_contradict(&self.all[*nth]))
+        near.filter(|nth| statement.has_other_values(&self.all[*nth]))
     }
 }
 
@@ -228,8 +231,7 @@ fn word(text: &str) -> &str {
     if is_numbered {
         return name;
     }
-    let is_inner = |it: char| it.is_alphanumeric() || it == '.';
-    text[..text.find(|it| !is_inner(it)).unwrap_or(text.len())].trim_end_matches('.')
+    numbers::code(text)
 }
 
 /// Returns whether `on` between a word and a text is a switch, as in `is on.` and `turned on TLS`.

@@ -112,9 +112,9 @@ pub(crate) fn unreadable_changes(conn: &Connection) -> Result<(u64, Vec<String>)
     Ok((n, bad.iter().map(|(snapshot, seq)| format!("{snapshot}.{seq}")).collect()))
 }
 
-/// Forgets what cannot be read of the earlier versions of nodes, so that it can be completed, and
-/// the changes that are of no node; returns the number of these.
-pub(crate) fn forget_unreadable(conn: &Connection) -> Result<usize, StoreError> {
+/// Mends what cannot be read of the earlier versions of nodes, or forgets it, so that it can be
+/// completed, and drops the changes that are of no node; returns the number of these.
+pub(crate) fn mend_unreadable(conn: &Connection) -> Result<usize, StoreError> {
     const OF_NO_NODE: &str = "
         DELETE FROM diff WHERE length(node_id) <> 11 OR node_id GLOB '*[^0-9A-Za-z]*'";
     const OPERATION: &str = "

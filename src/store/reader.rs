@@ -482,7 +482,7 @@ fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(number.clamp(0, COUNT_MAX) as u64)
 }
 
-fn limit(n_max: usize) -> i64 {
+pub(super) fn limit(n_max: usize) -> i64 {
     i64::try_from(n_max).unwrap_or(i64::MAX)
 }
 

@@ -1,18 +1,16 @@
 //! Checks that the compiled folders are there, and gives a root the path back that was altered.
 //!
 //! The snapshots of compiles have the paths of their folders. A folder that is there, has most
-//! files of the root and is no other root was compiled under the root's number: else, its next
-//! compile would add all of its files again.
+//! files of the root and is no other root is the one of the altered root. Without its path, the
+//! next compile would add all of its files again.
 
 use std::path::Path;
 
 use rusqlite::{Connection, Row, params};
 
 use super::CheckStatus;
+use crate::ingest::redact::MARKER;
 use crate::store::{PreparedStatements, StoreError, source_files};
-
-/// Part of a redacted path, which cannot be looked up.
-const REDACTED: &str = "«redacted:";
 
 /// A root whose folder never was compiled, and the folder that was.
 struct AlteredRoot {
@@ -62,7 +60,8 @@ fn altered(conn: &Connection) -> Result<Option<AlteredRoot>, StoreError> {
     let doing = "look for an altered root";
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let mut roots: Vec<(i64, String)> = conn.rows(NEVER_COMPILED, [], read, doing)?;
-    roots.retain(|it| !is_folder(&it.1) && !it.1.contains(REDACTED));
+    // A redacted path cannot be looked up.
+    roots.retain(|it| !is_folder(&it.1) && !it.1.contains(MARKER));
     let mut compiled: Vec<String> = conn.rows(COMPILED, [], |row| row.get(0), doing)?;
     compiled.retain(|it| is_folder(it));
     let ([(id, path)], [compiled]) = (&roots[..], &compiled[..]) else { return Ok(None) };
@@ -77,7 +76,7 @@ fn altered(conn: &Connection) -> Result<Option<AlteredRoot>, StoreError> {
 
 /// Returns whether a folder is gone. The path of a root that lies elsewhere is its name.
 fn is_gone(path: &str) -> bool {
-    Path::new(path).is_absolute() && !path.contains(REDACTED) && !Path::new(path).is_dir()
+    Path::new(path).is_absolute() && !path.contains(MARKER) && !Path::new(path).is_dir()
 }
 
 fn is_folder(path: &str) -> bool {

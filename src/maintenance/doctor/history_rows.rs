@@ -65,7 +65,7 @@ pub(super) fn repair(conn: &Connection) -> Result<Vec<String>, StoreError> {
         "DELETE FROM change_count WHERE snapshot NOT IN (SELECT snapshot FROM diff)";
     let mut notes = Vec::new();
     if !history_reader::unreadable_changes(conn)?.1.is_empty() {
-        let n_dropped = history_reader::forget_unreadable(conn)?;
+        let n_dropped = history_reader::mend_unreadable(conn)?;
         if 0 < n_dropped {
             notes.push(format!("{n_dropped} changes of no node were dropped"));
         }

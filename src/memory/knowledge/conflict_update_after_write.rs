@@ -10,8 +10,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::conflict_writes::{
-    ConflictResolution, DISPUTES, end_conflict, is_open, n_passed_over, open_conflict,
-    statements_of,
+    ConflictResolution, DISPUTES, end_conflict, is_open, open_conflict, statements_of,
 };
 use super::contradicting_facts::{are_rivals, current_facts_of, is_below_hidden, is_current_fact};
 use super::fact_stated_by_episode::hide_episodes_of_forgotten;
@@ -209,7 +208,6 @@ fn contest(
         }
         if !rivals.is_empty() {
             rivals.reverse();
-            rivals.drain(..n_passed_over(rivals.len() + 1));
             let mut between: Vec<_> = rivals.iter().map(|nth| there[*nth].clone()).collect();
             between.push(fact);
             open_conflict(batch, &mut between, "medium", None, now)?;
@@ -237,7 +235,8 @@ fn contest_values(
     let mut subjects = FactSubjectCache::default();
     let mut facts = FactsByValue::beside(&new);
     for fact in new {
-        if !StatementFeatures::of(&fact.record.content).has_values() {
+        let statement = StatementFeatures::of(&fact.record.content);
+        if !statement.has_values() {
             continue;
         }
         let subject = subjects.of(batch, &fact)?;
@@ -253,7 +252,7 @@ fn contest_values(
             Ok(!disputed.as_ref().is_some_and(|it| it.contains(&other.id().to_string()))
                 && subjects.is_one(batch, (&subject, &fact), other)?)
         };
-        let mut between = facts.differing(batch, &fact, &clusters, now, is_new_to)?;
+        let mut between = facts.differing(batch, (&fact, statement), &clusters, now, is_new_to)?;
         if !between.is_empty() {
             between.push(fact);
             open_conflict(batch, &mut between, "low", None, now)?;

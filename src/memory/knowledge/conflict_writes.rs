@@ -123,7 +123,7 @@ pub(super) fn open_conflict(
 }
 
 /// Returns how many of the first ones of some statements have no room in a new conflict.
-pub(super) fn n_passed_over(n_statements: usize) -> usize {
+fn n_passed_over(n_statements: usize) -> usize {
     if LINKS_MAX < n_statements { n_statements - OPENED_MAX } else { 0 }
 }
 

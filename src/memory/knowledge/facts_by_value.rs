@@ -3,7 +3,6 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::conflict_writes::n_passed_over;
 use super::contradicting_facts::{are_rivals, is_current_fact};
 use super::node_writes::StoredKnowledgeNode;
 use crate::memory::typed::MemoryError;
@@ -31,8 +30,8 @@ struct FactsOfCluster {
 }
 
 impl FactsOfCluster {
-    fn push(&mut self, fact: StoredKnowledgeNode) {
-        self.index.push(StatementFeatures::of(&fact.record.content));
+    fn push(&mut self, fact: StoredKnowledgeNode, statement: StatementFeatures) {
+        self.index.push(statement);
         self.facts.push(fact);
     }
 }
@@ -46,12 +45,13 @@ impl FactsByValue {
         }
     }
 
-    /// Returns the facts of some clusters whose values a new one may contradict, eldest first: as
-    /// many of the newest as a conflict of all has.
+    /// Returns the facts of some clusters that count and whose values a new one may contradict,
+    /// eldest first: of each cluster as many of the newest as a conflict has. Later ones find the
+    /// new one.
     pub(super) fn differing(
         &mut self,
         batch: &Batch<'_>,
-        fact: &StoredKnowledgeNode,
+        (fact, statement): (&StoredKnowledgeNode, StatementFeatures),
         clusters: &[NodeRowId],
         now: UnixMillis,
         mut counts: impl FnMut(&StoredKnowledgeNode) -> Result<bool, MemoryError>,
@@ -59,11 +59,10 @@ impl FactsByValue {
         for cluster in clusters {
             self.read(batch, fact, *cluster, now)?;
         }
-        let words = StatementFeatures::of(&fact.record.content);
         let mut found: Vec<&StoredKnowledgeNode> = Vec::new();
         for there in clusters.iter().filter_map(|it| self.clusters.get(it)) {
             let n_max = found.len() + LINKS_MAX;
-            let others = there.index.contradicting(&words).map(|nth| &there.facts[nth]);
+            let others = there.index.contradicting(&statement).map(|nth| &there.facts[nth]);
             for other in others.filter(|it| are_rivals(fact, it)) {
                 if found.len() == n_max {
                     break;
@@ -74,9 +73,9 @@ impl FactsByValue {
             }
         }
         found.sort_by_key(|it| it.record.key);
-        let found = found[n_passed_over(found.len() + 1)..].iter().copied().cloned().collect();
+        let found = found.into_iter().cloned().collect();
         if let Some(own) = fact.record.place.parent.and_then(|it| self.clusters.get_mut(&it)) {
-            own.push(fact.clone());
+            own.push(fact.clone(), statement);
         }
         Ok(found)
     }
@@ -97,7 +96,10 @@ impl FactsByValue {
             !self.new.contains(&it.id()) || it.record.key < fact.record.key
         };
         let elder = facts.into_iter().rev().filter(|it| is_elder(it) && is_current_fact(it, now));
-        elder.for_each(|it| there.push(it));
+        for it in elder {
+            let statement = StatementFeatures::of(&it.record.content);
+            there.push(it, statement);
+        }
         Ok(())
     }
 }

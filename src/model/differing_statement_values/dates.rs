@@ -4,7 +4,7 @@
 //! with slashes that has only one reading; one that has two stays as it is written. A day without a
 //! year is `--01-02`, a month `2026-01`. Without a year, `may` in small letters is a word.
 
-use super::numbers::starts_with_digit;
+use super::numbers::{SPACES, starts_with_digit};
 use crate::model::month_names::{MONTHS, month_number};
 
 /// Bytes of the longest date that is read.
@@ -152,8 +152,11 @@ fn part(text: &str) -> Option<(DateToken, usize)> {
     let n_bytes = text.find(|it: char| !it.is_alphabetic()).unwrap_or(text.len());
     let word = &text[..n_bytes];
     if word.is_empty() {
-        let sign = text.chars().next().filter(|it| matches!(it, ' ' | ',' | '.' | '-' | '/'))?;
-        return Some((DateToken::Sign(sign), 1));
+        return match text.chars().next()? {
+            it if SPACES.contains(&it) => Some((DateToken::Sign(' '), it.len_utf8())),
+            it @ (',' | '.' | '-' | '/') => Some((DateToken::Sign(it), 1)),
+            _ => None,
+        };
     }
     if word.eq_ignore_ascii_case("of") {
         return Some((DateToken::Sign(' '), n_bytes));

@@ -16,6 +16,9 @@ use super::units::{DEGREES, currency, dollars_of, multiple, unit};
 /// Signs between groups of three digits.
 const GROUPING: [char; 7] = [',', '_', '\'', '’', '\u{a0}', '\u{2009}', '\u{202f}'];
 
+/// Spaces between a number and what belongs to it.
+pub(super) const SPACES: [char; 3] = [' ', '\u{a0}', '\u{202f}'];
+
 /// Words that begin what stands behind the number of a version and a hyphen.
 const PRERELEASES: [&str; 8] =
     ["alpha", "beta", "rc", "pre", "preview", "dev", "nightly", "snapshot"];
@@ -81,7 +84,7 @@ pub(super) fn price(text: &str) -> Option<(String, usize)> {
         Some(_) => dollars_of(word),
         None => currency(word)?.to_owned(),
     };
-    let rest = dollars.unwrap_or(rest).trim_start_matches([' ', '\u{a0}']);
+    let rest = dollars.unwrap_or(rest).trim_start_matches(SPACES);
     let unsigned = rest.strip_prefix(['-', '−']);
     let written = written(unsigned.unwrap_or(rest), unsigned.is_some())?;
     let (shown, rest) = with_unit(&written, Some(&base));
@@ -94,6 +97,12 @@ pub(super) fn starts_with_digit(text: &str) -> bool {
 
 fn digits(text: &str) -> &str {
     &text[..text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len())]
+}
+
+/// Returns the letters and digits at the beginning of a text, with the points between them.
+pub(super) fn code(text: &str) -> &str {
+    let is_code = |it: char| it.is_alphanumeric() || it == '.';
+    text[..text.find(|it| !is_code(it)).unwrap_or(text.len())].trim_end_matches('.')
 }
 
 fn hexadecimal(text: &str) -> Option<&str> {
@@ -143,13 +152,12 @@ fn written(text: &str, is_negative: bool) -> Option<WrittenNumber<'_>> {
 
 /// Returns a number with its unit in one form, and the text behind both.
 fn with_unit<'a>(written: &WrittenNumber<'a>, money: Option<&str>) -> (String, &'a str) {
+    if money.is_none()
+        && let Some(read) = clock_time(written).or_else(|| unit_sum(written))
+    {
+        return read;
+    }
     let rest = written.rest;
-    if let Some((time, rest)) = clock_time(written).filter(|_| money.is_none()) {
-        return (time, rest);
-    }
-    if let Some((shown, rest)) = unit_sum(written).filter(|_| money.is_none()) {
-        return (shown, rest);
-    }
     let (attached, after) = rest.split_at(word_end(rest));
     if !attached.is_empty() && multiplied(rest).is_none() {
         let is_code = money.is_some()
@@ -233,7 +241,7 @@ fn unit_sum<'a>(first: &WrittenNumber<'a>) -> Option<(String, &'a str)> {
 
 /// Returns the base and the worth of the unit behind a number, and the text behind that.
 fn next_unit(text: &str) -> Option<(&'static str, i128, &str)> {
-    let text = text.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
+    let text = text.trim_start_matches(SPACES);
     let n_letters = text.find(|it: char| !it.is_alphabetic()).unwrap_or(text.len());
     let (word, rest) = text.split_at(n_letters);
     let (base, worth) = unit(word)?;
@@ -243,7 +251,7 @@ fn next_unit(text: &str) -> Option<(&'static str, i128, &str)> {
 /// Returns the text behind what joins the parts of a sum: spaces, a comma, or `and` between them.
 fn after_joint(text: &str) -> &str {
     let rest = text.strip_prefix(", ").unwrap_or(text);
-    let rest = rest.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
+    let rest = rest.trim_start_matches(SPACES);
     match rest.strip_prefix("and ") {
         Some(after) if rest.len() < text.len() => after,
         _ => rest,
@@ -261,7 +269,7 @@ pub(super) fn rate(text: &str) -> Option<(String, usize)> {
 
 /// Returns the text from the word behind a number on: behind spaces or a hyphen.
 fn behind_joint(text: &str) -> Option<&str> {
-    let word = text.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
+    let word = text.trim_start_matches(SPACES);
     if word.len() == text.len() { text.strip_prefix('-') } else { Some(word) }
 }
 
@@ -284,9 +292,7 @@ fn word_end(text: &str) -> usize {
 /// Returns a number with what is attached to it, as written in lower case.
 fn coded<'a>(written: &WrittenNumber<'a>, money: Option<&str>) -> (String, &'a str) {
     let rest = written.rest;
-    let is_code = |it: char| it.is_alphanumeric() || it == '.';
-    let code = &rest[..rest.find(|it| !is_code(it)).unwrap_or(rest.len())];
-    let code = code.trim_end_matches('.');
+    let code = code(rest);
     let sign = if written.is_negative { "-" } else { "" };
     let number = written.groups.join(".");
     let shown = format!("{sign}{number}{}{}", code.to_lowercase(), money.unwrap_or_default());
@@ -298,9 +304,7 @@ fn prerelease<'a>(written: &WrittenNumber<'a>) -> Option<&'a str> {
     let after = written.rest.strip_prefix('-')?;
     let n_letters = after.find(|it: char| !it.is_alphabetic()).unwrap_or(after.len());
     let is_one = PRERELEASES.contains(&after[..n_letters].to_lowercase().as_str());
-    let is_code = |it: char| it.is_alphanumeric() || it == '.';
-    let n_bytes = after.find(|it| !is_code(it)).unwrap_or(after.len());
-    is_one.then(|| written.rest[..1 + n_bytes].trim_end_matches('.'))
+    is_one.then(|| &written.rest[..1 + code(after).len()])
 }
 
 /// Returns a time of the day: `9:30`, `9:30:00`, or `9 am`.
@@ -330,7 +334,7 @@ fn clock_time<'a>(written: &WrittenNumber<'a>) -> Option<(String, &'a str)> {
 
 /// Returns the half of the day that is named behind a time, and the text behind that.
 fn half_of_day(text: &str) -> Option<(&'static str, &str)> {
-    let text = text.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
+    let text = text.trim_start_matches(SPACES);
     HALVES_OF_DAY.iter().find_map(|(spelling, half)| {
         let (start, rest) = text.split_at_checked(spelling.len())?;
         let is_it =

@@ -125,6 +125,8 @@ fn a_day_is_one_however_it_is_written() {
     check_other(&["01/02/2026", "2026-01-02", "2026-02-01"]);
     check_other(&["January 2026", "February 2026", "2026", "2 January 2026", "2 January"]);
     check_same(&["January 2026", "2026-01", "Jan 2026"]);
+    check_same(&["2\u{a0}January 2026", "2026-01-02", "2\u{202f}January\u{a0}2026"]);
+    check_same(&["EUR\u{202f}5", "5\u{a0}EUR", "5 EUR"]);
     check_other(&["9:30", "9:45", "9:30 pm", "30:09"]);
     check_same(&["9:30", "09:30"]);
     check_other(&["2026-01-02T10:00:00Z", "2026-01-02T11:00:00Z", "2026-01-02"]);

@@ -1,9 +1,9 @@
-//! Units of numbers in statements: their spellings, and what each is worth. Words that are none of
-//! them are no part of a value.
+//! Units of numbers in statements: their spellings, and what each is worth. Words of
+//! several letters that are none of them are no part of a value.
 
 /// A spelling of a unit, the base that its values are compared in, and how many of these it is.
 ///
-/// `KB`, `MB`, `GB` and `TB` are 1,000 or 1,024 of the smaller one, which no text tells: each is a
+/// `KB` to `EB` are 1,000 or 1,024 of the smaller one, which no text tells: each is a
 /// base of its own.
 type Unit = (&'static str, &'static str, i128);
 
@@ -99,6 +99,10 @@ const IN_ANY_CASE: &[Unit] = &[
     ("ghz", "hz", 1_000_000_000),
     ("%", "%", 1),
     ("percent", "%", 1),
+];
+
+/// Spellings of units of money in any letter case, which may stand before a number.
+const MONEY: &[Unit] = &[
     ("$", "usd", 1),
     ("usd", "usd", 1),
     ("dollar", "usd", 1),
@@ -130,14 +134,11 @@ const MULTIPLES: &[Unit] = &[
     ("billion", "", 1_000_000_000),
 ];
 
-/// Bases that are money, whose units may stand before a number.
-const MONEY: &[&str] = &["usd", "eur", "gbp", "¥", "jpy", "cny", "chf", "cad", "aud", "inr"];
-
 /// Returns the base and the worth of a unit.
 pub(super) fn unit(word: &str) -> Option<(&'static str, i128)> {
     let worth = |it: &Unit| (it.1, it.2);
     let exact = AS_WRITTEN.iter().find(|it| it.0 == word);
-    let in_any_case = || IN_ANY_CASE.iter().find(|it| it.0.eq_ignore_ascii_case(word));
+    let in_any_case = || IN_ANY_CASE.iter().chain(MONEY).find(|it| it.0.eq_ignore_ascii_case(word));
     exact.or_else(in_any_case).map(worth)
 }
 
@@ -148,7 +149,7 @@ pub(super) fn multiple(word: &str) -> Option<i128> {
 
 /// Returns the base of a unit of money.
 pub(super) fn currency(word: &str) -> Option<&'static str> {
-    unit(word).map(|it| it.0).filter(|it| MONEY.contains(it))
+    MONEY.iter().find(|it| it.0.eq_ignore_ascii_case(word)).map(|it| it.1)
 }
 
 /// Returns the base of the dollars with letters before the sign, such as `US`.

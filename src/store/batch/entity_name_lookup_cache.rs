@@ -32,10 +32,10 @@ pub(super) enum KnownEntityNames {
     All(HashSet<String>),
 }
 
-/// The names of entities that a write knew at its end, and where HEAD was then.
+/// The names of entities that a write knew at its end, and the state that they are of.
 #[derive(Debug)]
 pub(in crate::store) struct EntityNamesAtHead {
-    head: EntityNameCacheVersion,
+    version: EntityNameCacheVersion,
     names: HashSet<String>,
 }
 
@@ -64,8 +64,8 @@ impl Batch<'_> {
         &mut self,
         kept: Option<EntityNamesAtHead>,
     ) -> Result<(), StoreError> {
-        if let Some(EntityNamesAtHead { head, names }) = kept
-            && self.head_and_repairs()? == Some(head)
+        if let Some(EntityNamesAtHead { version, names }) = kept
+            && self.name_cache_version()? == Some(version)
         {
             self.known_names = KnownEntityNames::All(names);
         }
@@ -78,13 +78,13 @@ impl Batch<'_> {
     ) -> Result<Option<EntityNamesAtHead>, StoreError> {
         Ok(match std::mem::take(&mut self.known_names) {
             KnownEntityNames::All(names) if names.len() <= KEPT_MAX => {
-                self.head_and_repairs()?.map(|head| EntityNamesAtHead { head, names })
+                self.name_cache_version()?.map(|version| EntityNamesAtHead { version, names })
             }
             _ => None,
         })
     }
 
-    fn head_and_repairs(&self) -> Result<Option<EntityNameCacheVersion>, StoreError> {
+    fn name_cache_version(&self) -> Result<Option<EntityNameCacheVersion>, StoreError> {
         const HEAD: &str = "
             SELECT cursor.snapshot, memory.fingerprint, pulse.views
               FROM cursor, memory, pulse

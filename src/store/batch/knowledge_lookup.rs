@@ -9,7 +9,7 @@ use crate::model::clock::UnixMillis;
 use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
 use crate::store::node_columns::SqlTemplate;
-use crate::store::reader::disputes_what_is_over;
+use crate::store::reader::{disputes_what_is_over, limit};
 use crate::store::{NodeRecord, NodeRowId, PreparedStatements, StoreError};
 
 /// Nodes that one look-up returns, at most.
@@ -139,7 +139,7 @@ impl Batch<'_> {
         clusters: &[NodeRowId],
         n_max: usize,
     ) -> Result<Vec<NodeRecord>, StoreError> {
-        let limit = i64::try_from(n_max).unwrap_or(i64::MAX);
+        let limit = limit(n_max);
         let mut facts = Vec::new();
         for cluster in clusters {
             facts.append(&mut self.records(&NEWEST_FACTS, [cluster.0, limit], "look up facts")?);
