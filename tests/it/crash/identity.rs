@@ -567,6 +567,7 @@ fn a_log_beside_a_link_to_the_database_is_named_and_not_passed_over() {
     acknowledged.check(&folder, "n.db");
     // What was written since cannot be read with an older log.
     fs::write(folder.path("m.db-wal"), "an older log").unwrap();
+    folder.date("m.db-wal", 0);
     let mut client = server(&folder, "deep/real.db");
     assert!(acknowledged.write(&mut client, "Later.".to_owned()));
     let says = "real.db` seems to be written since: copy both into a folder";
@@ -587,6 +588,7 @@ fn a_log_left_behind_is_not_read_with_what_was_written_since() {
     folder.ok(["compile", "notes", "--db", "deep/real.db"]);
     folder.ok(["write", "Later.", "--db", "deep/real.db"]);
     assert!(!folder.path("deep/real.db-wal").exists());
+    folder.date("m.db-wal", 0);
     let says = "real.db` seems to be written since: copy both into a folder";
     assert_refused(&folder, "m.db", "m.db-wal", says);
     let refused = folder.run(["salvage", "m.db", "--out", "new.db"]);
@@ -606,6 +608,8 @@ fn a_log_left_behind_is_not_read_with_what_was_written_since() {
 fn a_log_beside_a_link_to_a_copy_is_not_passed_over() {
     let (folder, acknowledged) = killed("m.db");
     fs::write(folder.path("deep/real.db"), fs::read(folder.path("m.db")).unwrap()).unwrap();
+    // Both may have one time otherwise, within a tick of the clock of files.
+    folder.date("m.db-wal", 0);
     fs::remove_file(folder.path("m.db")).unwrap();
     std::os::unix::fs::symlink("deep/real.db", folder.path("m.db")).unwrap();
     let refused = folder.run(["salvage", "m.db", "--out", "new.db"]);
