@@ -224,6 +224,12 @@ fn in_time<T>(ended: &Receiver<T>, pid: u32) -> T {
     })
 }
 
+/// Returns a text without the ages in it, such as `5m ago`, which differ between two answers.
+pub(crate) fn without_ages(text: &str) -> String {
+    let ages = text.split(" ago").map(|it| it.trim_end_matches(|it: char| it.is_alphanumeric()));
+    ages.collect::<Vec<_>>().join(" ago")
+}
+
 /// Sends a signal to a process that the test started.
 pub(crate) fn signal(pid: u32, name: &str) {
     let sent = Command::new("kill").args(["-s", name, &pid.to_string()]).status().unwrap();

@@ -1,6 +1,6 @@
 use std::process::{Command, Stdio};
 
-use super::super::support::finish;
+use super::super::support::{finish, without_ages};
 use super::{World, is_hidden};
 
 /// Runs a command in a terminal made by `script`, which not every machine has, and returns what
@@ -17,8 +17,7 @@ fn on_terminal(world: &World, args: &[&str], env: (&str, &str)) -> Option<String
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let shown = finish(command.spawn().ok()?).stdout;
     let shown = String::from_utf8(shown).unwrap().replace("\r\n", "\n");
-    let ages = shown.split(" ago").map(|it| it.trim_end_matches(|it: char| it.is_alphanumeric()));
-    Some(ages.collect::<Vec<_>>().join(" ago"))
+    Some(without_ages(&shown))
 }
 
 #[test]
