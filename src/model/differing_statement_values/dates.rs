@@ -24,7 +24,7 @@ enum DateToken {
 pub(super) fn date(text: &str) -> Option<(String, usize)> {
     let first = text.chars().next()?;
     match first.is_ascii_digit() {
-        true => in_digits(text).or_else(|| with_month(text)),
+        true => in_digits(text).or_else(|| with_month(text)).or_else(|| in_signs(text)),
         false if first.is_alphabetic() => with_month(text),
         false => None,
     }
@@ -57,12 +57,40 @@ fn in_digits(text: &str) -> Option<(String, usize)> {
         ([(day, 1 | 2), (month, 1 | 2), (year, 4)], ['.', '.']) => {
             day_of(Some(*year), *month, *day)
         }
-        ([(a, 1 | 2), (b, 1 | 2), (year, 4)], ['/', '/']) => {
+        ([(a, 1 | 2), (b, 1 | 2), (year, 4)], ['/', '/'] | ['-', '-']) => {
             match (day_of(Some(*year), *a, *b), day_of(Some(*year), *b, *a)) {
                 (Some(one), Some(other)) if one != other => Some(format!("{a}/{b}/{year}")),
                 (one, other) => one.or(other),
             }
         }
+        // Nobody can tell which part is the day, and which the year.
+        ([(a, 1 | 2), (b, 1 | 2), (c, 2)], ['/', '/'] | ['-', '-']) => {
+            Some(format!("{a}/{b}/{c:02}"))
+        }
+        _ => None,
+    };
+    Some((shown?, at))
+}
+
+/// Reads `2026年1月2日`, `1月2日` and `2026年`, the signs in Chinese, Japanese or Korean.
+fn in_signs(text: &str) -> Option<(String, usize)> {
+    let part = |text: &str, signs: &[char]| {
+        let unspaced = text.trim_start_matches(SPACES);
+        let (value, n_digits) = digits(unspaced)?;
+        let rest = unspaced[n_digits..].trim_start_matches(SPACES).strip_prefix(signs)?;
+        Some((value, n_digits, text.len() - rest.len()))
+    };
+    let year = part(text, &['年', '년']).filter(|it| it.1 == 4);
+    let mut at = year.map_or(0, |it| it.2);
+    let month = part(&text[at..], &['月', '월']).filter(|it| it.1 <= 2);
+    at += month.map_or(0, |it| it.2);
+    let day =
+        month.and_then(|_| part(&text[at..], &['日', '号', '號', '일'])).filter(|it| it.1 <= 2);
+    at += day.map_or(0, |it| it.2);
+    let shown = match [year, month, day].map(|it| it.map(|it| it.0)) {
+        [year, Some(month), Some(day)] => day_of(year, month, day),
+        [Some(year), Some(month), None] => month_of(year, month),
+        [Some(year), None, _] if !text[at..].starts_with(['間', '间']) => Some(year.to_string()),
         _ => None,
     };
     Some((shown?, at))
@@ -77,6 +105,9 @@ fn with_month(text: &str) -> Option<(String, usize)> {
     let (mut at, mut end) = (0, 0);
     while let Some((part, n_bytes)) = part(&text[at..]) {
         match part {
+            DateToken::Number { .. } if !is_whole(text, (at, at + n_bytes), month.is_some()) => {
+                break;
+            }
             DateToken::Number { value, n_digits: 1 | 2 }
                 if day.is_none() && (month.is_some() || year.is_none()) =>
             {
@@ -126,11 +157,31 @@ fn with_month(text: &str) -> Option<(String, usize)> {
     Some((shown?, end))
 }
 
-/// Returns whether the sign at a place touches the name of a month and another part of its date.
+/// Returns whether a number of a text ends where its digits do, and is no part of `2.5` or `2-1`.
+/// Behind a month it may be the first of some days, or the one before the year: `Jan-02-2026`.
+fn is_whole(text: &str, (start, end): (usize, usize), has_month: bool) -> bool {
+    let rest = &text[end..];
+    let Some(sign) = rest.chars().next().filter(|it| ".,-:".contains(*it)) else { return true };
+    let number = &rest[1..];
+    let is_pointed = sign == '.' && !text[..start].ends_with('.');
+    let is_last_day = sign == '-' && matches!(digits(number), Some((_, 1 | 2)));
+    let is_more = is_last_day || is_year(number) && sign != ':' && !is_pointed;
+    !starts_with_digit(number) || has_month && is_more
+}
+
+/// Returns whether a text begins with a number of four digits.
+fn is_year(text: &str) -> bool {
+    let behind = text.get(4..).filter(|_| matches!(digits(text), Some((_, 4))));
+    behind.is_some_and(|it| !it.starts_with(char::is_alphanumeric))
+}
+
+/// Returns whether the sign at a place touches the name of a month and another part of its date,
+/// or the day and the year behind it.
 fn is_joint(text: &str, at: usize, has_month: bool) -> bool {
     let (before, after) = (&text[..at], &text[at + 1..]);
     match has_month {
-        true => before.ends_with(char::is_alphabetic) && starts_with_digit(after),
+        true if before.ends_with(char::is_alphabetic) => starts_with_digit(after),
+        true => before.ends_with(|it: char| it.is_ascii_digit()) && is_year(after),
         false => {
             before.ends_with(char::is_alphanumeric)
                 && matches!(part(after), Some((DateToken::Month { .. }, _)))
@@ -145,9 +196,8 @@ fn part(text: &str) -> Option<(DateToken, usize)> {
         let ending = ["st", "nd", "rd", "th"].into_iter().find(|it| after.starts_with(it));
         let n_bytes = n_digits + ending.map_or(0, str::len);
         let is_more = |it: char| it.is_alphanumeric() || it == '%';
-        let is_whole = !text[n_bytes..].starts_with(is_more)
-            && !text[n_bytes..].strip_prefix(['.', ',', '-', ':']).is_some_and(starts_with_digit);
-        return is_whole.then_some((DateToken::Number { value, n_digits }, n_bytes));
+        let is_word = text[n_bytes..].starts_with(is_more);
+        return (!is_word).then_some((DateToken::Number { value, n_digits }, n_bytes));
     }
     let n_bytes = text.find(|it: char| !it.is_alphabetic()).unwrap_or(text.len());
     let word = &text[..n_bytes];
