@@ -17,26 +17,27 @@ pub(super) fn is_equal_text(a: &str, b: &str) -> bool {
     normal_statement(a) == normal_statement(b)
 }
 
-/// Returns the facts of whatever subject that say a text, in whatever white space.
-pub(super) fn facts_saying(
+/// Returns the facts of whatever subject, or the episodes, that say a text in whatever white space.
+pub(super) fn statements_saying(
     batch: &Batch<'_>,
+    node_type: NodeType,
     text: &str,
 ) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
     let statement = normal_statement(text);
-    let mut facts = batch.typed_with_text(NodeType::Fact, &statement)?;
-    let mut others = batch.with_facet(NodeType::Fact, "name", &name_key(&statement))?;
+    let mut found = batch.typed_with_text(node_type, &statement)?;
+    let mut others = batch.with_facet(node_type, "name", &name_key(&statement))?;
     if statement != text {
         // One that another door wrote has no key, nor has one of earlier builds.
-        others.extend(batch.typed_with_text(NodeType::Fact, text)?);
+        others.extend(batch.typed_with_text(node_type, text)?);
     }
     for other in others {
         if normal_statement(&other.content) == statement
-            && facts.iter().all(|it| it.key != other.key)
+            && found.iter().all(|it| it.key != other.key)
         {
-            facts.push(other);
+            found.push(other);
         }
     }
-    StoredKnowledgeNode::all(facts)
+    StoredKnowledgeNode::all(found)
 }
 
 /// Returns whether two facts of one subject and attribute cannot both hold.
