@@ -7,9 +7,10 @@ use super::items::{ItemScore, RecallItem, RecallReason};
 use super::lexical_relevance::{LexicalMatches, QuestionTerms};
 use super::{FLOOR, RecallQueryContext, all_with, is_merged, keys_of_entity};
 use crate::memory::knowledge::arguments::KnowledgeResult;
-use crate::model::entity_extraction::name_key;
+use crate::model::entity_extraction::{name_key, normal_name};
 use crate::model::tree::NodeType;
-use crate::query::nearest_meeting;
+use crate::model::typed_node_field_schemas::knowledge::TITLE_CHARS_MAX;
+use crate::query::{nearest_meeting, parse_query};
 use crate::store::NodeRowId;
 use crate::store::reader::{FieldFilter, KnowledgeRow, MatchAgeOrder, NodeFilter, Reader};
 
@@ -56,10 +57,14 @@ impl RecallQueryContext<'_> {
     /// Finds nodes by words; where these tell nothing, by the given entity or topic.
     pub(super) fn of_words(&self, query: &str) -> KnowledgeResult<FoundRecallItems> {
         let (question, mut matches) = QuestionTerms::ask(self.reader, query)?;
-        if question.is_of_function_words
-            && let Some(found) = self.of_name(query.trim())?
-        {
-            return Ok(found);
+        for name in names_asked(query) {
+            let is_of_function_words = match name == query {
+                true => question.is_of_function_words,
+                false => parse_query(name).is_of_function_words,
+            };
+            if is_of_function_words && let Some(found) = self.of_name(name)? {
+                return Ok(found);
+            }
         }
         if question.tells_nothing {
             return self.of_place();
@@ -223,7 +228,7 @@ impl RecallQueryContext<'_> {
         let evidence = self.evidence(&keys)?;
         found.seeds.extend(titled.into_iter().map(|row| {
             let weight = evidence.get(&row.key).copied().unwrap_or(1.0);
-            let fused = if row.title() == name { 1.0 } else { 0.5 };
+            let fused = if is_written_as(row.title(), name) { 1.0 } else { 0.5 };
             let score = ItemScore { sim: fused, fused, quality: self.quality(&row, weight) };
             RecallItem::new(row, score, RecallReason::words(&[name]))
         }));
@@ -316,10 +321,30 @@ impl RecallQueryContext<'_> {
     }
 }
 
+/// Returns what a question may have as a name: all of it, then without quotes and signs around it,
+/// then without the `'s` at its end.
+fn names_asked(query: &str) -> Vec<&str> {
+    let is_around = |it: char| it.is_whitespace() || "?!.,;:¿¡？！。\"'`“”„‘’«»".contains(it);
+    let (whole, bare) = (query.trim(), query.trim_matches(is_around));
+    let owner = bare.strip_suffix("'s").or_else(|| bare.strip_suffix("’s"));
+    let mut names = vec![whole, bare];
+    names.extend(owner);
+    names.dedup();
+    names.retain(|it| (1..=TITLE_CHARS_MAX).contains(&it.chars().count()));
+    names
+}
+
+/// Returns whether a name is the asked one: as it is written, or in any letter case where it has
+/// several words.
+fn is_written_as(name: &str, asked: &str) -> bool {
+    name == asked || asked.contains(' ') && normal_name(name) == normal_name(asked)
+}
+
 /// Returns the entity that has a name as it is written.
 fn entity_written_as(reader: &Reader, name: &str) -> KnowledgeResult<Option<KnowledgeRow>> {
     let mut entities = all_with(reader, NodeType::Entity, "name", &name_key(name))?.into_iter();
-    Ok(entities.find(|it| it.title() == name || it.content.lines().any(|line| line == name)))
+    let is_it = |it: &str| is_written_as(it, name);
+    Ok(entities.find(|it| is_it(it.title()) || it.content.lines().any(is_it)))
 }
 
 /// Returns the concepts that have a title as it is written, and those with one in capitals among
@@ -331,7 +356,8 @@ fn concepts_titled(reader: &Reader, title: &str) -> KnowledgeResult<Vec<Knowledg
     let mut concepts = reader.knowledge(&found.unwrap_or_default())?;
     let is_in_capitals = !title.contains(char::is_lowercase);
     concepts.retain(|it| {
-        it.title() == title || is_in_capitals && has_words_as_written(it.title(), title)
+        is_written_as(it.title(), title)
+            || is_in_capitals && has_words_as_written(it.title(), title)
     });
     Ok(concepts)
 }

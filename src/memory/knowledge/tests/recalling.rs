@@ -129,6 +129,24 @@ fn a_name_of_function_words_comes_before_what_has_its_words() {
 }
 
 #[test]
+fn a_name_of_function_words_is_asked_for_with_signs_around_it() {
+    let case = Case::new();
+    case.concept("The Who", "Known to many.", json!({}));
+    case.concept("The man who will", "The one who did it.", json!({}));
+    case.remember(json!({"content": "They played late.", "entities": ["project:The The"]}));
+    for query in ["The Who?", "\"The Who\"", "The Who!", "the who's", "“The Who”.", "The Who’s"]
+    {
+        assert_eq!(case.titles(json!({"query": query})), ["The Who"], "{query}");
+    }
+    for query in ["The The?", "'The The'", "the the's"] {
+        assert_eq!(case.titles(json!({"query": query})), ["They played late."], "{query}");
+    }
+    case.concept("IT", "What computers are.", json!({}));
+    assert_eq!(case.titles(json!({"query": "IT?"})), ["IT"]);
+    assert_eq!(case.recall(json!({"query": "it?"}))["items"], json!([]));
+}
+
+#[test]
 fn function_words_alone_leave_what_an_entity_or_a_topic_has() {
     let case = Case::new();
     case.remember(json!({"content": "`Redis` was slow.", "topic": "Cache"}));
