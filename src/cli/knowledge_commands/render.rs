@@ -41,6 +41,11 @@ pub(super) fn lines_of(task: KnowledgeCommand, answer: &Value) -> PaintedText {
                     push_line(&mut out, &words, &format!("{deleted}{}", id_of(&fact["id"])));
                 }
             }
+            let n_shown = rows("conflicts").count() as u64;
+            let n_more = answer["total"].as_u64().unwrap_or(0).saturating_sub(n_shown);
+            if 0 < n_more {
+                out.push(&format!("{n_more} more conflicts\n"));
+            }
         }
         _ => push_items(&mut out, answer),
     }

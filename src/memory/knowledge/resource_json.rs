@@ -321,8 +321,8 @@ fn aliases(entity: &KnowledgeRow) -> Vec<&str> {
     names
 }
 
-/// Returns the conflicts of a status at a time, newest first. One that has run out by then counts
-/// as resolved, as it will be with the next write of knowledge.
+/// Returns the newest conflicts of a status at a time, with their number. One that has run out by
+/// then counts as resolved, as it will be with the next write of knowledge.
 pub(crate) fn conflicts_document(
     reader: &Reader,
     (status, at): (&str, UnixMillis),
@@ -342,6 +342,7 @@ pub(crate) fn conflicts_document(
         _ => (),
     }
     keys.sort_unstable_by_key(|it| std::cmp::Reverse(*it));
+    let total = keys.len();
     keys.truncate(n_max);
     let record = |it: &KnowledgeRow| {
         let is_lapsed = lapsed.binary_search(&it.key).is_ok();
@@ -349,7 +350,7 @@ pub(crate) fn conflicts_document(
     };
     let conflicts: KnowledgeResult<Vec<Value>> =
         reader.knowledge(&keys)?.iter().map(record).collect();
-    Ok(json!({"conflicts": conflicts?}))
+    Ok(json!({"conflicts": conflicts?, "total": total}))
 }
 
 /// Returns the conflict of an id.

@@ -108,15 +108,15 @@ pub(super) const CONFLICTS: Resource<ResourceFn> = live(row(
     "remindb://conflicts",
     "conflicts",
     "Conflicts",
-    "The open conflicts between facts or concepts.",
+    "The 50 newest open conflicts between facts or concepts.",
     conflicts,
 ));
 
 pub(super) const CONFLICTS_NARROWED: Resource<ResourceFn> = row(
-    "remindb://conflicts{?status}",
+    "remindb://conflicts{?status,limit}",
     "conflicts-narrowed",
     "Conflicts",
-    "Conflicts of a `status`: open, resolved, dismissed or all.",
+    "The `limit` (1 to 1000) newest conflicts of a `status`: open, resolved, dismissed or all.",
     conflicts,
 );
 
@@ -187,9 +187,10 @@ fn episodes(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Resul
 }
 
 fn conflicts(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
+    let n_max = limit(vars)?;
     let status = vars.get("status").unwrap_or("open");
     let wanted = (status, view.now());
-    write(view, out, |reader| knowledge::conflicts_document(reader, wanted, LIST_MAX))
+    write(view, out, |reader| knowledge::conflicts_document(reader, wanted, n_max))
 }
 
 /// Returns the asked number of rows.

@@ -141,7 +141,7 @@ fn the_table_has_the_names_that_clients_know() {
         remindb://entities entities true
         remindb://entities/{id} entity false
         remindb://conflicts conflicts true
-        remindb://conflicts{?status} conflicts-narrowed false
+        remindb://conflicts{?status,limit} conflicts-narrowed false
         remindb://events events true
         remindb://events{?since,limit} events-narrowed false
         remindb://bootstrap bootstrap true

@@ -157,7 +157,7 @@ fn nothing_is_left_out_where_there_is_nothing() {
         concepts {"concepts":[],"total":0}
         episodes {"episodes":[],"total":0}
         entities {"entities":[]}
-        conflicts {"conflicts":[]}
+        conflicts {"conflicts":[],"total":0}
         events {"events":[],"next":"0","more":false,"reset":false}
         bootstrap {"snapshot":0,"stats":{"episodes":0,"episode_types":{"observation":0,"decision":0,"question":0,"meta":0,"preference":0,"outcome":0,"fact":0},"pending":0,"concepts":0,"facts":0,"topics":0,"entities":0,"open_conflicts":0},"concepts":[],"conflicts":[],"left_out":0}
     "#]].assert_eq(&table);

@@ -87,6 +87,29 @@ fn events_are_read_on_without_a_gap() {
 }
 
 #[test]
+fn conflicts_are_as_many_as_are_asked_for_and_their_number_is_told() {
+    let fixture = ResourceFixture::of(&[]);
+    for nth in 0..52 {
+        for bar in [3, 4] {
+            fixture.remember(json!({"content": format!("It is {bar} bar."), "kind": "fact",
+                "subject": format!("pump {nth}"), "attribute": "pressure"}));
+        }
+    }
+    for (query, n_shown) in [("", 50), ("?limit=2", 2), ("?status=all&limit=1000", 52)] {
+        let document = fixture.value(&format!("remindb://conflicts{query}"));
+        let conflicts = document["conflicts"].as_array().unwrap();
+        assert_eq!((conflicts.len(), &document["total"]), (n_shown, &json!(52)), "{query}");
+        assert_eq!(conflicts[0]["about"], "pump 51 / pressure", "the newest first");
+    }
+    let none = fixture.value("remindb://conflicts?status=dismissed&limit=5");
+    assert_eq!(none, json!({"conflicts": [], "total": 0}));
+    for limit in ["0", "1001"] {
+        let error = fixture.try_read(&format!("remindb://conflicts?limit={limit}")).unwrap_err();
+        assert!(error.to_string().contains("`limit` must be from 1 to 1000"), "{error}");
+    }
+}
+
+#[test]
 fn a_prompt_may_begin_with_bytes_that_only_a_snapshot_changes() {
     let fixture = ResourceFixture::of(&[]);
     fixture.remember(fact("It is 3 bar."));

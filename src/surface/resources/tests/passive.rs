@@ -21,7 +21,7 @@ fn uris(fixture: &ResourceFixture) -> Vec<String> {
             .replace("{?tags}", "?tags=a,b")
             .replace("{?topic,limit}", "?limit=3")
             .replace("{?kind,pending,limit}", "?kind=fact&pending=true")
-            .replace("{?status}", "?status=all")
+            .replace("{?status,limit}", "?status=all&limit=9")
             .replace("{?since,limit}", "?since=1&limit=5")
             .replace("{?budget}", "?budget=500")
             .replace("concepts/{id}", &format!("concepts/{}", fixture.concept()))
