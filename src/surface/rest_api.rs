@@ -10,6 +10,8 @@ mod knowledge_reads;
 mod tests;
 mod writing;
 
+use std::cell::OnceCell;
+
 use serde_json::{Map, Value, json};
 
 use crate::mcp::{RestApiReply, RestApiReplyBody, RestApiRequest};
@@ -66,6 +68,8 @@ struct RestArgs<'a> {
     /// A state of conflicts.
     status: Option<&'a str>,
     request: &'a RestApiRequest,
+    /// The members of the body, once they are read.
+    object: OnceCell<Result<Map<String, Value>, String>>,
 }
 
 /// The JSON document of a handler, or why there is none.
@@ -225,8 +229,10 @@ fn run(
             let memory = memory()?;
             let answer = change(memory, asked)?;
             // What reads no body takes any.
-            let given = asked.object().unwrap_or_default();
-            Ok(RestApiReplyBody::Document(replaced_secrets::tell_of_given(memory, &given, answer)))
+            Ok(RestApiReplyBody::Document(match asked.object() {
+                Ok(given) => replaced_secrets::tell_of_given(memory, given, answer),
+                Err(_) => answer,
+            }))
         }
         RestRunner::Ask(ask) => ask(memory()?, asked).map(RestApiReplyBody::Document),
         RestRunner::Talk(talk) => talk(memory()?, asked).map(RestApiReplyBody::Events),
@@ -274,8 +280,9 @@ fn is_outdated(body: &Map<String, Value>) -> bool {
 
 impl RestArgs<'_> {
     /// Returns the members of the body.
-    fn object(&self) -> Result<Map<String, Value>, MemoryError> {
-        self.request.object().map_err(MemoryError::invalid)
+    fn object(&self) -> Result<&Map<String, Value>, MemoryError> {
+        let object = self.object.get_or_init(|| self.request.object()).as_ref();
+        object.map_err(|why| MemoryError::invalid(why.as_str()))
     }
 }
 
@@ -288,7 +295,8 @@ fn asked<'a>(
     let nth = path.parts.iter().position(|it| *it == "*");
     let id = nth.and_then(|it| request.path.get(it)).map_or("", String::as_str);
     let filter = RecordPageRequest { n_max: LIST_DEFAULT, ..RecordPageRequest::default() };
-    let mut asked = RestArgs { id, filter, since: None, status: None, request };
+    let object = OnceCell::new();
+    let mut asked = RestArgs { id, filter, since: None, status: None, request, object };
     for (name, value) in &request.query {
         if name == "db" {
             check_database(view, value)?;

@@ -23,7 +23,7 @@ const ROLES: [&str; 3] = ["user", "assistant", "system"];
 /// Answers a conversation: the answer in one event, then the end; or a failure.
 pub(super) fn chat(memory: &Memory, asked: &RestArgs<'_>) -> Result<Vec<Value>, RestError> {
     let body = asked.object()?;
-    let messages = messages(&body)?;
+    let messages = messages(body)?;
     let Some(provider) = &memory.providers().completion else {
         let why = "no provider answers: none is named for `completion` in your own settings";
         return Err(RestError::new(404, why));

@@ -89,7 +89,7 @@ pub(super) fn events(context: &RestContext<'_>, asked: &RestArgs<'_>) -> RestRes
 
 /// Answers a question, whose arguments are the body.
 pub(super) fn query(context: &RestContext<'_>, asked: &RestArgs<'_>) -> RestResult {
-    let request = RecallRequest::parse(&asked.object()?)?.weighed_by(&context.settings);
+    let request = RecallRequest::parse(asked.object()?)?.weighed_by(&context.settings);
     let now = context.view.now();
     read(context, |reader| knowledge::query_record(reader, &request, now))
 }

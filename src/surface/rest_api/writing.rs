@@ -65,13 +65,13 @@ pub(super) fn create_topic(memory: &Memory, asked: &RestArgs<'_>) -> RestResult 
     if memory.read(|reader| knowledge::topic_record(reader, name)).is_ok() {
         return Err(RestError::new(409, format!("there is a topic `{name}` already")));
     }
-    let made = remind_compatible_requests::create_topic(memory, &body)?;
+    let made = remind_compatible_requests::create_topic(memory, body)?;
     let id = made["results"][0]["id"].as_str().unwrap_or_default();
     Ok(memory.read(|reader| knowledge::topic_record(reader, id))?)
 }
 
 pub(super) fn update_topic(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
-    let mut body = asked.object()?;
+    let mut body = asked.object()?.clone();
     body.insert("topic_id".to_owned(), asked.id.into());
     let changed = remind_compatible_requests::update_topic(memory, &body)?;
     let id = changed["results"][0]["id"].as_str().unwrap_or_default();
@@ -98,38 +98,37 @@ pub(super) fn dismiss_conflict(memory: &Memory, asked: &RestArgs<'_>) -> RestRes
 }
 
 pub(super) fn remember(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
-    Ok(memory.remember(RememberRequest::parse(&asked.object()?)?)?)
+    Ok(memory.remember(RememberRequest::parse(asked.object()?)?)?)
 }
 
 pub(super) fn recall(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
-    Ok(memory.recall(&RecallRequest::parse(&asked.object()?)?)?)
+    Ok(memory.recall(&RecallRequest::parse(asked.object()?)?)?)
 }
 
 pub(super) fn review(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
-    Ok(memory.review(&WorksheetRequest::parse(&asked.object()?)?)?)
+    Ok(memory.review(&WorksheetRequest::parse(asked.object()?)?)?)
 }
 
 pub(super) fn apply(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
-    let request = ApplyRequest::parse(&asked.object()?)?;
+    let request = ApplyRequest::parse(asked.object()?)?;
     Ok(memory.apply(&request).map_err(MemoryError::from)?)
 }
 
 pub(super) fn ingest(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
-    Ok(memory.ingest(&MemoryIngestArgs::parse(&asked.object()?)?)?)
+    Ok(memory.ingest(&MemoryIngestArgs::parse(asked.object()?)?)?)
 }
 
 pub(super) fn consolidate(memory: &Memory, asked: &RestArgs<'_>) -> RestResult {
-    Ok(memory.consolidate(&ConsolidateRequest::parse(&asked.object()?)?, &wait_out)?)
+    Ok(memory.consolidate(&ConsolidateRequest::parse(asked.object()?)?, &wait_out)?)
 }
 
 /// Returns the members of the body as a tool takes them, with the id of the path.
 fn named(asked: &RestArgs<'_>, id: &str) -> Result<Map<String, Value>, MemoryError> {
-    let name_of = |it: String| match RENAMED.iter().find(|(record, _)| *record == it) {
-        Some((_, argument)) => (*argument).to_owned(),
-        None => it,
+    let argument = |(name, value): (&String, &Value)| {
+        let renamed = RENAMED.iter().find(|(record, _)| record == name);
+        (renamed.map_or(name.as_str(), |it| it.1).to_owned(), value.clone())
     };
-    let mut args: Map<String, Value> =
-        asked.object()?.into_iter().map(|(name, value)| (name_of(name), value)).collect();
+    let mut args: Map<String, Value> = asked.object()?.iter().map(argument).collect();
     // In a record, nothing is null.
     if let Some(topic) = args.get_mut("topic").filter(|it| it.is_null()) {
         *topic = "".into();
@@ -167,7 +166,7 @@ fn id_of(asked: &RestArgs<'_>) -> Map<String, Value> {
 }
 
 fn end_conflict(memory: &Memory, asked: &RestArgs<'_>, op: &str) -> RestResult {
-    let mut operation = asked.object()?;
+    let mut operation = asked.object()?.clone();
     operation.insert("op".to_owned(), op.into());
     operation.insert("id".to_owned(), asked.id.into());
     let request = Map::from_iter([("operations".to_owned(), json!([operation]))]);
