@@ -7,7 +7,7 @@
 //! knowledge.
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::conflict_writes::{
     ConflictResolution, DISPUTES, end_conflict, is_open, open_conflict, statements_of,
@@ -168,8 +168,9 @@ fn left_over(
     }
 }
 
-/// Opens a conflict between each of some facts and its rivals, unless there was one that is open or
-/// was dismissed. Of more rivals than a conflict has, the newest ones count.
+/// Opens a conflict between each of some facts, eldest first, and its rivals, unless there was one
+/// that is open or was dismissed. Of more rivals than a conflict has, the newest ones count. Those
+/// that changed and are younger find the elder ones in their turn.
 fn contest(
     batch: &mut Batch<'_>,
     changed: Vec<StoredKnowledgeNode>,
@@ -177,6 +178,7 @@ fn contest(
 ) -> Result<(), MemoryError> {
     let mut subjects = FactSubjectCache::default();
     let mut known: BTreeMap<BTreeSet<String>, Vec<StoredKnowledgeNode>> = BTreeMap::new();
+    let ids: HashSet<NodeId> = changed.iter().map(StoredKnowledgeNode::id).collect();
     for fact in changed {
         let attribute = fact.text("attribute").unwrap_or_default();
         let own = fields::list(&fact.fields, "names").iter();
@@ -187,15 +189,20 @@ fn contest(
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => {
                 let keys: Vec<String> = new.key().iter().cloned().collect();
-                new.insert(current_facts_of(batch, &keys, now)?)
+                let mut facts = current_facts_of(batch, &keys, now)?;
+                facts.sort_by_key(|it| (ids.contains(&it.id()), it.record.key));
+                new.insert(facts)
             }
         };
-        if there.iter().all(|it| it.id() == fact.id()) {
+        let is_before =
+            |it: &StoredKnowledgeNode| it.record.key < fact.record.key || !ids.contains(&it.id());
+        let n_before = there.partition_point(is_before);
+        if n_before == 0 {
             continue;
         }
         let disputed = disputed_with(batch, fact.id())?;
         let mut rivals = Vec::new();
-        for (nth, other) in there.iter().enumerate().rev() {
+        for (nth, other) in there[..n_before].iter().enumerate().rev() {
             if LINKS_MAX <= rivals.len() {
                 break;
             }

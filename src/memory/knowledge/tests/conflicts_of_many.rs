@@ -50,6 +50,16 @@ fn up_to_200_values_of_one_key_are_one_conflict() {
     }
 }
 
+/// Each of many conflicts would be read again for each value that is in all of them.
+#[test]
+fn a_value_is_in_two_of_the_conflicts_of_many_that_come_at_once() {
+    for attribute in DEPTH {
+        let case = Case::new();
+        case.imports_values(0..450, attribute);
+        assert_eq!(case.sizes_of_conflicts(), [147, 200, 200, 200], "{attribute:?}");
+    }
+}
+
 #[test]
 fn a_value_contests_all_of_100_that_were_dismissed_among_themselves() {
     for attribute in DEPTH {
