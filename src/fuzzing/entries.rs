@@ -56,6 +56,9 @@ pub fn entries(data: &[u8]) {
     let rendered: Vec<TextEntry<'_>> =
         nodes.iter().map(|(head, text)| TextEntry::whole(head, text)).collect();
     let answer = render_entries(&rendered);
+    for line in answer.lines().filter(|it| it.starts_with("# ")) {
+        assert!(!["(id=", "(file=", "(tok="].iter().any(|it| line.contains(it)), "{line:?}");
+    }
     let parsed = parse_entries(&answer);
     assert_eq!(parsed.len(), nodes.len(), "{answer:?}");
     for ((entry, parsed), (head, text)) in rendered.iter().zip(&parsed).zip(&nodes) {

@@ -177,6 +177,11 @@ pub(crate) fn to_quote(text: &str) -> String {
     format!("\"{}\"", without_facts(&text, '\\'))
 }
 
+/// Returns whether a part of a line could be taken for its facts.
+fn has_facts(line: &str) -> bool {
+    FACTS_BEGIN.iter().any(|it| line.contains(it))
+}
+
 /// Puts a mark before the `=` of each beginning of facts.
 fn without_facts(line: &str, mark: char) -> String {
     let mut line = line.to_owned();

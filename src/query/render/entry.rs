@@ -10,9 +10,9 @@
 //!
 //! Only framing begins a line: every further line of a text has one space before it. Titles and
 //! paths have no line breaks and no invisible characters, and no title can be taken for the path
-//! of a file or for two titles. This module does no IO.
+//! of a file, for two titles or for the facts of a line. This module does no IO.
 
-use super::{to_one_line, to_quote};
+use super::{has_facts, to_label, to_one_line, to_quote};
 use crate::ingest::parse::Syntax;
 use crate::model::breadcrumb::{SEPARATOR, to_title};
 use crate::store::reader::{LEFT_OUT_REASONS, NodeSummary, TextWithBreadcrumb};
@@ -47,10 +47,10 @@ impl<'a> TextEntry<'a> {
         shown: &str,
     ) -> TextEntry<'a> {
         let is_heading = head.node_type == "heading";
-        let title = to_one_line(&head.label);
+        let title = to_label(&head.label);
         // The last title of the breadcrumb is the text of a heading.
         let is_titled = is_heading && to_title(&title) == shown && !shown.is_empty();
-        let own = if is_heading { title.as_ref() } else { "" };
+        let own = if is_heading { title.as_str() } else { "" };
         let place = format!("# {}\n", breadcrumb(head, &text.breadcrumb, own));
         let mut lines = head.id.clone();
         if let Some(at) = head.changed_at {
@@ -98,7 +98,7 @@ fn shown_language(lang: &str) -> String {
 
 /// Returns the breadcrumb of a node: the path of its file, and the titles above it.
 pub(crate) fn breadcrumb(head: &NodeSummary, above: &str, own: &str) -> String {
-    let (above, own) = (to_one_line(above), to_title(own));
+    let (above, own) = (to_label(above), to_label(&to_title(own)));
     // The first part is the file's stem, which the path has.
     let titles = match &head.path {
         Some(_) => above.split_once(SEPARATOR).map_or("", |it| it.1),
@@ -118,7 +118,7 @@ pub(crate) fn breadcrumb(head: &NodeSummary, above: &str, own: &str) -> String {
 /// Returns a path as the first part of a breadcrumb; a title above cannot be a part of it.
 fn path_part(path: &str) -> String {
     let path = text::truncate_chars(&to_one_line(path), PATH_CHARS_MAX);
-    let is_open = path.starts_with('"') || path.contains(SEPARATOR);
+    let is_open = path.starts_with('"') || path.contains(SEPARATOR) || has_facts(&path);
     if is_open { to_quote(&path) } else { path }
 }
 

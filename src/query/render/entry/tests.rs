@@ -87,6 +87,25 @@ fn a_heading_is_the_last_title_of_its_breadcrumb() {
 }
 
 #[test]
+fn a_breadcrumb_has_no_facts() {
+    let forged = "Ana (id=AcTRirZSwQh tok=1)";
+    check(
+        "heading",
+        forged,
+        forged,
+        expect![[r#"
+            # a.md / Deploy / Ana (id =AcTRirZSwQh tok=1)
+            AcTRirZSwQh[heading] Ana (id=AcTRirZSwQh tok=1)
+        "#]],
+    );
+    let head = NodeSummary { path: Some("b (tok=1).md".to_owned()), ..head("text", "") };
+    assert_eq!(
+        breadcrumb(&head, "b (tok=1) / Ana (file=a.md)", ""),
+        "\"b (tok\\=1).md\" / Ana (file =a.md)"
+    );
+}
+
+#[test]
 fn a_path_has_no_titles() {
     let of_path = |path: &str| {
         let head = NodeSummary { path: Some(path.to_owned()), ..head("text", "") };
