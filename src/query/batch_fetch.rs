@@ -19,6 +19,12 @@ use crate::text::tokens;
 pub(crate) const IDS_MAX: usize = 256;
 /// Tokens of an entry's frame.
 const FRAME_TOKENS: u32 = 12;
+/// Texts that are read in one query.
+const TEXTS_READ_AT_ONCE: usize = 32;
+/// Nodes that are tried to be cut.
+const CUTS_TRIED_MAX: usize = 4;
+/// Least tokens for a part of a text beside whole ones.
+const CUT_TOKENS_MIN: u32 = 40;
 
 /// A request for the texts of several nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,83 +93,55 @@ impl BatchNodes {
         let BatchNodes { found, missing } = self;
         let max = budget.unwrap_or(u32::MAX);
         let room = max.saturating_sub(budget_enforcement::line_cost(&lists(missing, &[]).concat()));
-        let texts = reader.texts(&self.near(room))?;
-        let entry = |at: usize| Some(TextEntry::whole(&found[at].0, texts.get(&found[at].0.key)?));
-        let need = |at: usize| match entry(at) {
-            Some(entry) if budget.is_some() => entry.n_tokens(),
-            _ => found[at].0.tokens.saturating_add(FRAME_TOKENS),
-        };
-        let needs: Vec<u32> = (0..found.len()).map(need).collect();
-        let mut chosen = budget_enforcement::choose_within(&needs, room);
-        chosen.retain(|&at| entry(at).is_some());
-        let first = found.first().filter(|_| chosen.is_empty()).map(|it| &it.0);
-        let room = room.saturating_sub(budget_enforcement::REST_TOKENS);
-        let cut = first.and_then(|it| {
-            excerpt::cut_entry(it, texts.get(&it.key)?, BreadcrumbAlreadyShown::Missing, room)
-        });
-        let render = |chosen: &[usize]| {
-            let entries: Vec<TextEntry<'_>> = chosen.iter().filter_map(|&at| entry(at)).collect();
-            let part = cut.as_ref().filter(|_| chosen.is_empty());
-            let shown = part.map_or_else(|| render_entries(&entries), |it| it.text.clone());
-            let n_shown = chosen.len() + usize::from(part.is_some());
-            let over = left(found.len(), chosen).skip(usize::from(part.is_some()));
-            let over: Vec<&str> = over.map(|at| found[at].0.id.as_str()).collect();
-            let full = shown.clone() + &lists(missing, &over).concat();
+        let mut filling = BatchFilling { found, budget, texts: HashMap::new(), needs: Vec::new() };
+        let fitting = filling.fill(reader, room)?;
+        let cut = filling.cut_first_left(reader, &fitting, room)?;
+        let render = |shown: &[usize]| {
+            let text = filling.render(shown, cut.as_ref());
+            let over: Vec<&str> =
+                left(found.len(), shown).map(|at| found[at].0.id.as_str()).collect();
+            let full = text.clone() + &lists(missing, &over).concat();
             Ok::<_, Error>(match budget.is_none_or(|max| tokens::fits(&full, max)) {
                 true => full,
-                false => shown + &short_lists(found.len() - n_shown, missing.len()),
+                false => text + &short_lists(over.len(), missing.len()),
             })
         };
-        let settled = budget_enforcement::render_within(budget, chosen, |_| None, render)?;
-        let (is_settled, (chosen, text)) = match settled {
-            Some(settled) => (true, settled),
-            None => (false, (Vec::new(), budget_enforcement::first_fitting(max, []))),
-        };
-        let cut = cut.filter(|_| chosen.is_empty() && is_settled);
+        // The first to be dropped is the one that was cut.
+        let worth = fitting.into_iter().chain(cut.as_ref().map(|it| it.0)).collect();
+        let settled = budget_enforcement::render_within(budget, worth, |_| None, render)?;
+        let (mut shown, text) =
+            settled.unwrap_or_else(|| (Vec::new(), budget_enforcement::first_fitting(max, [])));
+        shown.sort_unstable();
         let structured = output.json(|| {
             let is_counted = text.ends_with(" nodes\n");
-            self.json(&chosen, cut.as_ref(), (&texts, &needs), is_counted)
+            self.json(&shown, cut.as_ref(), &filling, is_counted)
         });
-        let seen = if cut.is_some() { &[0][..] } else { &chosen };
-        let shown = seen.iter().map(|&at| (found[at].0.key, AccessKind::Read)).collect();
+        let shown = shown.iter().map(|&at| (found[at].0.key, AccessKind::Read)).collect();
         Ok(Answer { text, structured, shown, budget: None })
-    }
-
-    /// Returns the nodes whose texts may be shown: those that fit by their own tokens, else the
-    /// first.
-    fn near(&self, room: u32) -> Vec<NodeRowId> {
-        let sizes: Vec<u32> = self.found.iter().map(|it| it.0.tokens).collect();
-        let mut near = budget_enforcement::choose_within(&sizes, room);
-        if near.is_empty() && !sizes.is_empty() {
-            near.push(0);
-        }
-        near.into_iter().map(|at| self.found[at].0.key).collect()
     }
 
     fn json(
         &self,
-        chosen: &[usize],
-        cut: Option<&CutEntry>,
-        (texts, needs): (&HashMap<NodeRowId, TextWithBreadcrumb>, &[u32]),
+        shown: &[usize],
+        cut: Option<&(usize, CutEntry)>,
+        filling: &BatchFilling<'_>,
         is_counted: bool,
     ) -> Value {
-        let facts_of = |at: usize, shown: &str, needs: Option<u32>| {
+        let facts_of = |&at: &usize| {
             let (head, temperature, score) = &self.found[at];
+            let text = filling.texts.get(&head.key);
+            let whole = text.map_or("", |it| it.content.as_str());
+            let part = cut.filter(|it| it.0 == at).map(|it| (it.1.content.as_str(), it.1.needs));
+            let (shown, needs) = part.map_or((whole, None), |it| (it.0, Some(it.1)));
             let mut facts = block_facts(head, (*temperature, *score), shown, needs);
-            if let Some(text) = texts.get(&head.key) {
+            if let Some(text) = text {
                 facts["under"] = json!(TextEntry::with_text(head, text, "").breadcrumb());
             }
             facts
         };
-        let whole = |&at: &usize| {
-            let text = texts.get(&self.found[at].0.key);
-            facts_of(at, text.map_or("", |it| it.content.as_str()), None)
-        };
-        let cut_facts = cut.map(|it| facts_of(0, &it.content, Some(it.needs)));
-        let nodes: Value = chosen.iter().map(whole).chain(cut_facts).collect();
-        let over: Value = left(self.found.len(), chosen)
-            .skip(usize::from(cut.is_some()))
-            .map(|at| json!({"id": self.found[at].0.id, "tokens": needs[at]}))
+        let nodes: Value = shown.iter().map(facts_of).collect();
+        let over: Value = left(self.found.len(), shown)
+            .map(|at| json!({"id": self.found[at].0.id, "tokens": filling.need(at)}))
             .collect();
         let n_over = over.as_array().map_or(0, Vec::len);
         match 0 < n_over && is_counted {
@@ -176,6 +154,120 @@ impl BatchNodes {
             }
             false => json!({"nodes": nodes, "not_found": self.missing, "over_budget": over}),
         }
+    }
+}
+
+/// The texts of a batch, read as far as they may fit.
+struct BatchFilling<'a> {
+    found: &'a [(NodeSummary, f64, f64)],
+    budget: Option<u32>,
+    texts: HashMap<NodeRowId, TextWithBreadcrumb>,
+    /// The tokens of each entry, as far as the texts were read.
+    needs: Vec<Option<u32>>,
+}
+
+impl BatchFilling<'_> {
+    /// Returns the nodes whose entries fit, in the requested order. Where not all do, room is kept
+    /// for a line about the rest.
+    fn fill(&mut self, reader: &Reader, room: u32) -> Result<Vec<usize>, Error> {
+        let all = self.fill_to(reader, room)?;
+        match all.len() == self.found.len() {
+            true => Ok(all),
+            false => self.fill_to(reader, room.saturating_sub(budget_enforcement::REST_TOKENS)),
+        }
+    }
+
+    fn fill_to(&mut self, reader: &Reader, room: u32) -> Result<Vec<usize>, Error> {
+        let (mut left, mut fitting, mut place) = (room, Vec::new(), String::new());
+        for start in (0..self.found.len()).step_by(TEXTS_READ_AT_ONCE) {
+            let end = self.found.len().min(start + TEXTS_READ_AT_ONCE);
+            // A text is not shorter as an entry.
+            self.read(
+                reader,
+                (start..end).filter(|&at| self.found[at].0.tokens <= left).collect(),
+            )?;
+            for at in start..end {
+                let Some(entry) = self.entry(at) else { continue };
+                // Neighbours in one section share its breadcrumb.
+                let shared = if entry.place == place { tokens::count(&place) } else { 0 };
+                let cost = self.need(at).saturating_sub(shared);
+                if cost <= left {
+                    (left, place) = (left - cost, entry.place);
+                    fitting.push(at);
+                }
+            }
+        }
+        Ok(fitting)
+    }
+
+    fn read(&mut self, reader: &Reader, nodes: Vec<usize>) -> Result<(), Error> {
+        self.needs.resize(self.found.len(), None);
+        let keys = nodes.iter().map(|&at| self.found[at].0.key);
+        let keys: Vec<NodeRowId> = keys.filter(|it| !self.texts.contains_key(it)).collect();
+        self.texts.extend(reader.texts(&keys)?);
+        if self.budget.is_some() {
+            for at in nodes {
+                let need = || self.entry(at).map(|it| it.n_tokens());
+                self.needs[at] = self.needs[at].or_else(need);
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(&self, at: usize) -> Option<TextEntry<'_>> {
+        let head = &self.found[at].0;
+        Some(TextEntry::whole(head, self.texts.get(&head.key)?))
+    }
+
+    /// Returns the tokens of an entry; an estimate where there is no budget or no text was read.
+    fn need(&self, at: usize) -> u32 {
+        let estimate = || self.found[at].0.tokens.saturating_add(FRAME_TOKENS);
+        self.needs.get(at).copied().flatten().unwrap_or_else(estimate)
+    }
+
+    /// Cuts the first node that does not fit to what is left.
+    ///
+    /// Room is kept for the ids of the others; where nothing fits beside them, for their number.
+    fn cut_first_left(
+        &mut self,
+        reader: &Reader,
+        fitting: &[usize],
+        room: u32,
+    ) -> Result<Option<(usize, CutEntry)>, Error> {
+        let over: Vec<usize> = left(self.found.len(), fitting).collect();
+        let tried: Vec<usize> = over.iter().copied().take(CUTS_TRIED_MAX).collect();
+        self.read(reader, tried.clone())?;
+        let used = fitting.iter().fold(0, |sum: u32, &at| sum.saturating_add(self.need(at)));
+        let ids: Vec<&str> = over.iter().skip(1).map(|&at| self.found[at].0.id.as_str()).collect();
+        let named = budget_enforcement::line_cost(&lists(&[], &ids).concat());
+        for list in [named, budget_enforcement::REST_TOKENS] {
+            let left = room.saturating_sub(used).saturating_sub(list);
+            if left < CUT_TOKENS_MIN && !fitting.is_empty() {
+                continue;
+            }
+            for &at in &tried {
+                let head = &self.found[at].0;
+                let cut = self.texts.get(&head.key).and_then(|text| {
+                    excerpt::cut_entry(head, text, BreadcrumbAlreadyShown::Missing, left)
+                });
+                if let Some(cut) = cut {
+                    return Ok(Some((at, cut)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Writes entries in the requested order.
+    fn render(&self, shown: &[usize], cut: Option<&(usize, CutEntry)>) -> String {
+        let mut shown = shown.to_vec();
+        shown.sort_unstable();
+        let entries = shown.into_iter().filter_map(|at| {
+            let entry = self.entry(at)?;
+            let Some((_, part)) = cut.filter(|it| it.0 == at) else { return Some(entry) };
+            Some(TextEntry { lines: part.text[entry.place.len()..].to_owned(), ..entry })
+        });
+        render_entries(&entries.collect::<Vec<TextEntry<'_>>>())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tests for the layouts of whole replies, and invariants of every reply.
 
 mod answerability;
+mod batch_fetches;
 mod dated_questions;
 mod fetches;
 mod filled_replies;

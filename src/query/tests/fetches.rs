@@ -141,14 +141,15 @@ fn a_batch_keeps_the_order_asked_for() {
         not found: nope, b  ad
     "#]]
     .assert_eq(&text(&all, None));
+    let lease = id_of(&reader, "lease");
     expect![[r#"
         # a.md / Alpha / Beta
         5N109tgyWXQ The timeout is thirty seconds.
          It never changes.
         not found: nope, b  ad
-        over budget: 3eDS1v6Lm4B
+        over budget: EKqTrLiHoYm
     "#]]
-    .assert_eq(&text(&all, Some(55)));
+    .assert_eq(&text(&[&timeout, "nope", &lease, &timeout, "b\0\nad"], Some(55)));
     expect!["…"].assert_eq(&text(&all, Some(12)));
     expect!["error: `node_ids` must be non-empty"].assert_eq(&text(&[], None));
     expect!["error: `node_ids` exceeds cap 256: 257 ids; ask in several calls"]
