@@ -201,8 +201,8 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
-    /// The schema has objects that no migration made, such as a trigger.
-    ForeignObjects {
+    /// The schema is not the one of its version: an object is foreign, altered or missing.
+    SchemaMismatch {
         /// The file.
         path: PathBuf,
         /// The objects, as a list for a message.
@@ -274,10 +274,11 @@ impl fmt::Display for StoreError {
             | StoreError::Nowhere { .. }
             | StoreError::Linked { .. }
             | StoreError::Mounted { .. } => self.fmt_identity(f),
-            StoreError::ForeignObjects { path, objects } => write!(
+            StoreError::SchemaMismatch { path, objects } => write!(
                 f,
-                "`{}` holds what remindb did not make ({objects}) and what may act on whatever is \
-                 read or written; `remindb doctor --fix --db {}` takes it out, after a backup",
+                "`{}` has another schema than remindb made ({objects}), so that whatever is read \
+                 or written may be wrong; `remindb doctor --fix --db {}` restores it, after a \
+                 backup",
                 path.display(),
                 path.display()
             ),
@@ -403,7 +404,7 @@ impl StoreError {
             | StoreError::TooNew { .. }
             | StoreError::TooOld { .. }
             | StoreError::Shared(_)
-            | StoreError::ForeignObjects { .. }
+            | StoreError::SchemaMismatch { .. }
             | StoreError::Corrupt { .. } => true,
             _ => false,
         }

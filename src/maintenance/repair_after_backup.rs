@@ -35,11 +35,11 @@ pub(crate) fn repair(
     transfer::backup_as_is(path, &backup)?;
     announce(&backup);
     if found.checks.iter().any(|it| it.name == doctor::SCHEMA_OBJECTS && it.is_bad()) {
-        doctor::drop_foreign_objects(path)
+        doctor::restore_schema(path)
             .map_err(|error| TransferError::Refused(doctor::unrepaired(&error, path)))?;
     }
     let conn = connection::open_writer(path, IfMissing::Refuse).map_err(|error| match error {
-        StoreError::ForeignObjects { objects, .. } => TransferError::Refused(format!(
+        StoreError::SchemaMismatch { objects, .. } => TransferError::Refused(format!(
             "{objects}: that cannot be put right in place; {}",
             doctor::last_resort(path)
         )),

@@ -157,7 +157,7 @@ fn pragma(conn: &Connection, name: &str) -> Result<i64, StoreError> {
 pub(crate) fn check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     match examine(conn, path)? {
         DatabaseKind::Memory(version) if version == newest() => {
-            refuse_foreign_objects(conn, path, version)
+            refuse_mismatch(conn, path, version)
         }
         DatabaseKind::Memory(found) => {
             Err(StoreError::TooOld { path: path.to_owned(), found, needed: newest() })
@@ -197,22 +197,22 @@ pub(crate) fn check_is_memory(conn: &Connection, path: &Path) -> Result<(), Stor
     }
 }
 
-/// Refuses foreign databases and foreign objects before any setting is written; accepts an empty
+/// Refuses foreign databases and other schemas before any setting is written; accepts an empty
 /// file.
 pub(super) fn check_is_ours(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     match examine(conn, path)? {
-        DatabaseKind::Memory(version) => refuse_foreign_objects(conn, path, version),
+        DatabaseKind::Memory(version) => refuse_mismatch(conn, path, version),
         DatabaseKind::Empty => Ok(()),
     }
 }
 
-/// Refuses a memory with objects that no migration makes: they would run with the next statement.
-fn refuse_foreign_objects(conn: &Connection, path: &Path, version: i64) -> Result<(), StoreError> {
-    let mut differences = comparison::differences(conn, version)?;
-    differences.retain(|it| it.difference != comparison::SchemaDifferenceKind::Missing);
+/// Refuses a memory whose objects are not those of its version. A foreign one would run with the
+/// next statement; what a missing one keeps, such as the full-text index, would fall behind.
+fn refuse_mismatch(conn: &Connection, path: &Path, version: i64) -> Result<(), StoreError> {
+    let differences = comparison::differences(conn, version)?;
     match differences.is_empty() {
         true => Ok(()),
-        false => Err(StoreError::ForeignObjects {
+        false => Err(StoreError::SchemaMismatch {
             path: path.to_owned(),
             objects: comparison::listed(&differences),
         }),

@@ -31,9 +31,9 @@ fn a_mistyped_path_creates_nothing() {
     assert!(matches!(Writer::open(&nowhere, IfMissing::Create), Err(StoreError::NoFolder { .. })));
 }
 
-/// The doctor makes a missing table anew, and opens the memory for it.
+/// The doctor makes a missing table anew in the schema that the memory has, and then opens it.
 #[test]
-fn a_memory_without_one_of_its_tables_is_migrated() {
+fn an_older_memory_without_one_of_its_tables_is_restored_before_it_is_migrated() {
     const OLDER: &str = "
         DROP TABLE restored;
         DROP TABLE receipt;
@@ -51,6 +51,9 @@ fn a_memory_without_one_of_its_tables_is_migrated() {
     let (_dir, path) = folder();
     drop(Writer::open(&path, IfMissing::Create).unwrap());
     Connection::open(&path).unwrap().execute_batch(OLDER).unwrap();
+    let refused = Writer::open(&path, IfMissing::Refuse).err().expect("it is refused").to_string();
+    assert!(refused.contains("(missing table `vector`)"), "{refused}");
+    crate::maintenance::doctor::restore_schema(&path).unwrap();
     drop(Writer::open(&path, IfMissing::Refuse).unwrap());
     let conn = Connection::open(&path).unwrap();
     let version: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();

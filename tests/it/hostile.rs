@@ -2,6 +2,7 @@
 //!
 //! An odd file affects only itself, and no acknowledged write is lost.
 
+mod missing_objects;
 mod schema;
 mod stored_names;
 

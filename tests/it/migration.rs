@@ -128,3 +128,18 @@ fn a_memory_of_an_earlier_schema_is_copied_as_any_other() {
     folder.assert_healthy("imported.db");
     assert_eq!(past(&folder, "imported.db"), past_before);
 }
+
+/// What later migrations add is not missing; what those of its own version made is.
+#[test]
+fn an_object_that_an_earlier_schema_lacks_is_named_and_made_again() {
+    for (kind, name) in [("TRIGGER", "node_fts_insert"), ("INDEX", "node_by_parent")] {
+        let folder = old();
+        folder.database("m.db").execute_batch(&format!("DROP {kind} {name}")).unwrap();
+        let ran = folder.run(["compile", "notes", "--db", "m.db"]);
+        let named = format!("(missing {} `{name}`)", kind.to_lowercase());
+        assert!(ran.code == Some(2) && ran.stderr.contains(&named), "{}", ran.transcript());
+        assert_eq!(version(&folder.database("m.db")), 9);
+        folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        folder.assert_healthy("m.db");
+    }
+}

@@ -10,12 +10,11 @@ use rusqlite::{Connection, Row, params};
 
 use super::altered_node_columns::NodeAlteredSinceHead;
 use super::{
-    CHECKS, PresentStateFingerprints, SCHEMA_OBJECTS, altered_file_and_root_id_repair,
-    altered_node_columns, broken_fields_repair, compile_roots, compute_state_fingerprint, count,
-    dangling_diffs, head_and_fingerprint_repair, history_rows, invalid_utf8_texts,
-    lost_file_row_recovery, node_files, node_rows, nodes_gone_without_diff, number_ranges,
-    repair_history_recorder, rowid_overflow_and_singletons, run, schema_objects, source_file_paths,
-    text_hashes, typed_nodes,
+    CHECKS, PresentStateFingerprints, altered_file_and_root_id_repair, altered_node_columns,
+    broken_fields_repair, compile_roots, compute_state_fingerprint, count, dangling_diffs,
+    head_and_fingerprint_repair, history_rows, invalid_utf8_texts, lost_file_row_recovery,
+    node_files, node_rows, nodes_gone_without_diff, number_ranges, repair_history_recorder,
+    rowid_overflow_and_singletons, run, source_file_paths, text_hashes, typed_nodes,
 };
 use crate::model::clock::UnixMillis;
 use crate::model::heat;
@@ -36,7 +35,6 @@ type RepairFn = fn(&Connection, UnixMillis) -> Result<Vec<String>, StoreError>;
 
 /// The repairs, in their order: each starts from the result of those before it.
 const FIXES: &[(&str, RepairFn)] = &[
-    (SCHEMA_OBJECTS, |conn, _| quiet(schema_objects::make_missing(conn))),
     ("row_keys", |conn, _| quiet(rowid_overflow_and_singletons::move_keys(conn))),
     ("fts5_sync", |conn, _| quiet(rebuild_index(conn))),
     ("text_encoding", |conn, _| invalid_utf8_texts::repair(conn)),

@@ -1,15 +1,19 @@
 //! Compares the schema with the migrations; drops foreign objects and makes missing ones again.
+//!
+//! An object without rows of its own is made again from its definition. So is a table whose rows
+//! follow from others, or mean nothing once their process is gone: the checks behind find it empty,
+//! and rebuild it. No other table is: an empty one would hide that its rows are lost.
 
 use std::path::Path;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Row, TransactionBehavior};
 
 use super::CheckStatus;
 use crate::store::commit_outcome::commit;
 use crate::store::schema::comparison::{
     self, SchemaDifference, SchemaDifferenceKind, SchemaObject, differences, listed,
 };
-use crate::store::schema::{newest, version};
+use crate::store::schema::version;
 use crate::store::{ErrorContext, PreparedStatements, StoreError, connection};
 
 /// The check's name in reports.
@@ -17,6 +21,23 @@ pub(crate) const SCHEMA_OBJECTS: &str = "schema_objects";
 
 /// Kinds of objects in the order of dropping: none acts on, or depends on, a later one.
 const KINDS: [&str; 4] = ["trigger", "view", "index", "table"];
+
+/// The full-text index. The names of the tables behind it begin with its own.
+const INDEX: &str = "node_fts";
+
+/// Tables that are made again: their rows follow from others, or mean nothing elsewhere.
+const REBUILT_TABLES: [&str; 10] = [
+    INDEX,
+    "change_count",
+    "facet",
+    "facet_program",
+    "file_name",
+    "lease",
+    "pulse",
+    "typed_edge",
+    "vector",
+    "wanted",
+];
 
 /// Checks that the database has the objects of its schema version and no others.
 pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
@@ -50,10 +71,12 @@ pub(crate) fn displaced_table(path: &Path) -> Result<Option<String>, StoreError>
     Ok(is_displaced.then(|| listed(&found)))
 }
 
-/// Drops the foreign objects, and the altered ones that can be made again. Nothing of the schema
-/// runs meanwhile: dropping a table fires no trigger. Altered tables stay, with their rows.
-pub(crate) fn drop_foreign_objects(path: &Path) -> Result<(), StoreError> {
-    const DOING: &str = "drop foreign objects";
+/// Drops the foreign objects, and the altered ones that can be made again; makes missing ones.
+///
+/// Nothing of the schema runs meanwhile: dropping a table fires no trigger. Other tables stay
+/// altered or missing, with the rows that there are.
+pub(crate) fn restore_schema(path: &Path) -> Result<(), StoreError> {
+    const DOING: &str = "restore the schema";
     let mut conn = connection::open_existing(path, "open the database")?;
     conn.pragma_update(None, "foreign_keys", false).doing(DOING)?;
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).doing(DOING)?;
@@ -61,15 +84,43 @@ pub(crate) fn drop_foreign_objects(path: &Path) -> Result<(), StoreError> {
     for kind in KINDS {
         // Dropping an object can drop others, such as the tables behind a virtual one.
         while let Some(object) = next_to_drop(&tx, kind)? {
-            if is_virtual(&tx, &object)? {
-                forget_virtual(&tx, &object)?;
-                continue;
-            }
-            let name = object.name.replace('"', "\"\"");
-            tx.execute_batch(&format!("DROP {kind} \"{name}\"")).doing(DOING)?;
+            drop_object(&tx, &object)?;
         }
     }
+    drop_broken_index(&tx)?;
+    make_missing(&tx)?;
     commit(tx, DOING)
+}
+
+fn drop_object(conn: &Connection, object: &SchemaObject) -> Result<(), StoreError> {
+    if is_virtual(conn, object)? {
+        return forget_virtual(conn, object);
+    }
+    let (kind, name) = (&object.kind, object.name.replace('"', "\"\""));
+    conn.execute_batch(&format!("DROP {kind} \"{name}\"")).doing("drop a foreign object")
+}
+
+/// Drops the full-text index with the tables behind it, where one of them is missing or altered:
+/// none works without the others, and all are made along with it.
+fn drop_broken_index(conn: &Connection) -> Result<(), StoreError> {
+    const TABLES: &str = "
+        SELECT type, name
+          FROM sqlite_schema
+         WHERE type = 'table' AND (name = ?1 OR name GLOB ?1 || '_*')
+         ORDER BY name";
+    let is_broken = |it: &SchemaDifference| it.object.name == INDEX || is_behind_index(&it.object);
+    if differences(conn, version(conn)?)?.iter().any(is_broken) {
+        let read = |row: &Row<'_>| Ok(SchemaObject { kind: row.get(0)?, name: row.get(1)? });
+        let tables: Vec<SchemaObject> = conn.rows(TABLES, [INDEX], read, "list the tables")?;
+        tables.iter().try_for_each(|it| drop_object(conn, it))?;
+    }
+    Ok(())
+}
+
+/// Returns whether SQLite keeps the full-text index in the table, and makes it along with it.
+fn is_behind_index(object: &SchemaObject) -> bool {
+    let rest = object.name.strip_prefix(INDEX);
+    object.kind == "table" && rest.is_some_and(|it| it.starts_with('_'))
 }
 
 /// Gives objects whose definition is ours the table that they belong to, which is stored beside it.
@@ -122,21 +173,28 @@ fn next_to_drop(conn: &Connection, kind: &str) -> Result<Option<SchemaObject>, S
     found.retain(|it| it.object.kind == kind && !it.is_automatic());
     let goes = |it: &SchemaDifference| match it.difference {
         SchemaDifferenceKind::Foreign => true,
-        SchemaDifferenceKind::Altered => kind != "table",
+        SchemaDifferenceKind::Altered => kind != "table" || is_rebuilt(&it.object.name),
         SchemaDifferenceKind::Missing => false,
     };
     Ok(found.into_iter().find(goes).map(|it| it.object))
 }
 
-/// Makes the missing indexes, triggers and views of the newest schema. A missing table stays so:
-/// an empty one would hide that its rows are lost.
-pub(super) fn make_missing(conn: &Connection) -> Result<(), StoreError> {
-    let statements = comparison::statements(newest())?;
+/// Returns whether the rows of a table follow from others, or mean nothing elsewhere.
+fn is_rebuilt(table: &str) -> bool {
+    REBUILT_TABLES.contains(&table)
+}
+
+/// Makes the missing objects of the schema's version, unless a table is to stay missing or altered.
+fn make_missing(conn: &Connection) -> Result<(), StoreError> {
+    let statements = comparison::statements(version(conn)?)?;
+    let is_table = |it: &SchemaObject| it.kind == "table";
     let mut missing = differences(conn, version(conn)?)?;
-    missing
-        .retain(|it| it.object.kind != "table" && it.difference == SchemaDifferenceKind::Missing);
-    // A trigger may use a view.
-    missing.sort_by_key(|it| it.object.kind == "trigger");
+    missing.retain(|it| !is_behind_index(&it.object));
+    if missing.iter().any(|it| is_table(&it.object) && !is_rebuilt(&it.object.name)) {
+        return Ok(());
+    }
+    // Indexes and triggers are of tables, and a trigger may use a view.
+    missing.sort_by_key(|it| (!is_table(&it.object), it.object.kind == "trigger"));
     for statement in missing.iter().filter_map(|it| statements.get(&it.object)) {
         conn.execute_batch(statement).doing("make a missing object")?;
     }

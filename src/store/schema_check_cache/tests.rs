@@ -148,6 +148,6 @@ fn a_write_looks_at_the_schema_under_its_lock() {
     run(&server.path, THIEF);
     let conn = server.writer.lock();
     let error = files.begin_write(&conn, "begin a write").unwrap_err();
-    assert!(matches!(error, StoreError::ForeignObjects { .. }), "{error}");
+    assert!(matches!(error, StoreError::SchemaMismatch { .. }), "{error}");
     assert!(conn.is_autocommit(), "the lock is given back");
 }

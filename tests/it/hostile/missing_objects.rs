@@ -1,0 +1,194 @@
+//! Tests memories that lack an object of their schema: what it would do is not done.
+//!
+//! Every command refuses them and names what is missing. The doctor makes again what holds no rows
+//! of its own, and rebuilds the rest from other rows.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::super::support::{Client, Folder};
+
+/// Tables whose rows follow from others, or mean nothing once their process is gone.
+const REBUILT: [&str; 14] = [
+    "change_count",
+    "facet",
+    "facet_program",
+    "file_name",
+    "lease",
+    "node_fts",
+    "node_fts_config",
+    "node_fts_data",
+    "node_fts_docsize",
+    "node_fts_idx",
+    "pulse",
+    "typed_edge",
+    "vector",
+    "wanted",
+];
+
+/// Returns a memory that has rows in the tables that are rebuilt, as one file.
+fn memory() -> Folder {
+    let folder = Folder::new().file(
+        "notes/a.md",
+        "# Billing\n\nKnows the billing service, see [[Ledger]] and [[Nowhere]].\n",
+    );
+    folder.write("notes/b.md", "# Ledger\n\nAlias of the books.\n");
+    folder.ok(["compile", "notes", "--db", "first.db"]);
+    folder.write("notes/b.md", "# Ledger\n\nAlias of all books.\n");
+    folder.ok(["compile", "notes", "--db", "first.db"]);
+    folder.ok(["remember", "--type", "core", "Ana is on call.", "--db", "first.db"]);
+    folder.ok(["backup", "sound.db", "--db", "first.db"]);
+    folder
+}
+
+/// Returns kind and name of every object of the schema that can be dropped.
+fn objects(folder: &Folder) -> Vec<(String, String)> {
+    const OBJECTS: &str = "
+        SELECT type, name
+          FROM sqlite_schema
+         WHERE name NOT LIKE 'sqlite_%'
+         ORDER BY type, name";
+    let conn = folder.database("sound.db");
+    let mut query = conn.prepare(OBJECTS).unwrap();
+    let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+/// Makes `m.db` a copy of the sound memory without the object.
+fn drop_object(folder: &Folder, kind: &str, name: &str) {
+    fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
+    let conn = folder.database("m.db");
+    let statement = format!("PRAGMA foreign_keys = OFF; DROP {kind} {name}");
+    conn.execute_batch(&statement).unwrap();
+}
+
+/// Returns the rows of every table that is rebuilt from others. Those of the index depend on how it
+/// was built, and changes without a count are counted when somebody asks.
+fn rebuilt_rows(folder: &Folder, db: &str) -> Vec<String> {
+    let conn = folder.database(db);
+    let tables = ["facet", "file_name", "typed_edge", "wanted"];
+    let rows = |table: &str| {
+        let mut query = conn.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2")).unwrap();
+        let n_columns = query.column_count();
+        let read = |row: &rusqlite::Row<'_>| {
+            let value = |nth| Ok(format!("{:?}", row.get_ref(nth)?));
+            (0..n_columns).map(value).collect::<rusqlite::Result<Vec<String>>>()
+        };
+        let rows: Vec<_> = query.query_map([], read).unwrap().map(Result::unwrap).collect();
+        format!("{table}: {rows:?}")
+    };
+    tables.map(rows).into()
+}
+
+/// Every command that reads or writes names the object, and leaves the file as it is.
+#[track_caller]
+fn assert_refused(folder: &Folder, named: &str) {
+    let before = fs::read(folder.path("m.db")).unwrap();
+    let commands: [&[&str]; 2] = [
+        &["search", "billing", "--db", "m.db"],
+        &["remember", "--type", "core", "Ben is on call.", "--db", "m.db"],
+    ];
+    for args in commands {
+        let ran = folder.run(args);
+        assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(2)), "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(named), "{args:?}: {}", ran.stderr);
+        let advice = "`remindb doctor --fix --db m.db`";
+        assert!(ran.stderr.contains(advice), "{args:?}: {}", ran.stderr);
+    }
+    assert!(fs::read(folder.path("m.db")).unwrap() == before, "{named}: the file was changed");
+}
+
+/// The memory is what it was: searches find, writes are found.
+#[track_caller]
+fn assert_works(folder: &Folder, named: &str) {
+    folder.assert_healthy("m.db");
+    assert_eq!(rebuilt_rows(folder, "m.db"), rebuilt_rows(folder, "sound.db"), "{named}");
+    let hits = folder.ok(["search", "billing service", "--db", "m.db"]);
+    assert!(hits.contains("Knows the billing service"), "{named}: {hits}");
+    folder.ok(["remember", "--type", "core", "Ben fixes the boiler.", "--db", "m.db"]);
+    let hits = folder.ok(["search", "boiler", "--db", "m.db"]);
+    assert!(hits.contains("Ben fixes the boiler."), "{named}: {hits}");
+    folder.assert_healthy("m.db");
+}
+
+#[test]
+fn a_missing_index_trigger_or_view_is_named_and_made_again() {
+    let folder = memory();
+    for (kind, name) in objects(&folder).iter().filter(|it| it.0 != "table") {
+        drop_object(&folder, kind, name);
+        let named = format!("missing {kind} `{name}`");
+        assert_refused(&folder, &named);
+        let found = folder.run(["doctor", "--db", "m.db"]);
+        assert_eq!(found.code, Some(1), "{named}: {}", found.transcript());
+        assert!(found.stdout.contains(&named), "{}", found.stdout);
+        folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        assert_works(&folder, &named);
+    }
+}
+
+#[test]
+fn a_missing_table_is_named_and_rebuilt_where_its_rows_follow_from_others() {
+    let folder = memory();
+    let tables = objects(&folder).into_iter().filter(|it| it.0 == "table").map(|it| it.1);
+    for table in tables {
+        drop_object(&folder, "table", &table);
+        let named = format!("missing table `{table}`");
+        assert_refused(&folder, "missing ");
+        let found = folder.run(["doctor", "--db", "m.db"]);
+        assert_eq!(found.code, Some(1), "{named}: {}", found.transcript());
+        assert!(found.stdout.contains("missing "), "{named}: {}", found.stdout);
+        let before = fs::read(folder.path("m.db")).unwrap();
+        let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
+        if REBUILT.contains(&table.as_str()) {
+            assert_eq!(fixed.code, Some(0), "{named}: {}", fixed.transcript());
+            assert_works(&folder, &named);
+        } else {
+            assert_eq!(fixed.code, Some(2), "{named}: {}", fixed.transcript());
+            let advice = "remindb salvage m.db --out NEW.db";
+            assert!(fixed.stderr.contains(advice), "{named}: {}", fixed.stderr);
+            assert!(fs::read(folder.path("m.db")).unwrap() == before, "{named}: it was changed");
+            folder.ok(["salvage", "m.db", "--out", "new.db"]);
+            folder.assert_healthy("new.db");
+            fs::remove_file(folder.path("new.db")).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_text_that_the_index_lacks_without_its_triggers_is_found_after_the_repair() {
+    let folder = memory();
+    fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
+    let conn = folder.database("m.db");
+    let triggers = objects(&folder).into_iter().filter(|it| it.0 == "trigger");
+    let drops: Vec<String> = triggers.map(|it| format!("DROP TRIGGER {};", it.1)).collect();
+    conn.execute_batch(&drops.concat()).unwrap();
+    const FORGET: &str = "
+        INSERT INTO node_fts (node_fts, rowid, label, content, trail, grams)
+        SELECT 'delete', key, label, content, trail, grams FROM node WHERE content LIKE 'Ana %'";
+    assert_eq!(conn.execute(FORGET, []).unwrap(), 1);
+    drop(conn);
+    assert_refused(&folder, "missing trigger `facet_make`, missing trigger `facet_node_added`");
+    folder.ok(["doctor", "--fix", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
+    let hits = folder.ok(["search", "call", "--db", "m.db"]);
+    assert!(hits.contains("Ana is on call."), "{hits}");
+}
+
+#[test]
+fn a_server_whose_trigger_is_dropped_acknowledges_nothing() {
+    let folder = memory();
+    fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
+    let mut client = Client::modern(&folder, &["--db", "m.db"]);
+    client.text("MemoryWrite", json!({"payload": "Knows the invoices."}));
+    folder.database("m.db").execute_batch("DROP TRIGGER node_fts_insert").unwrap();
+    for (tool, arguments) in [
+        ("MemoryWrite", json!({"payload": "Knows the receipts."})),
+        ("MemorySearch", json!({"query": "invoices"})),
+    ] {
+        let reply = client.call(tool, arguments);
+        let why = "(missing trigger `node_fts_insert`)";
+        assert!(reply.is_error && reply.text.contains(why), "{tool}: {}", reply.text);
+    }
+    client.end();
+}
