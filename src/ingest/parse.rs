@@ -36,6 +36,7 @@ pub use code::CodeLanguage;
 #[cfg(any(test, fuzzing))]
 pub(crate) use content_splitting::PART_TOKENS_MAX;
 pub use decode::decode;
+pub(crate) use label::of_code as label_of_code;
 #[cfg(any(test, fuzzing))]
 pub(crate) use markdown::options as markdown_options;
 

@@ -15,7 +15,9 @@ mod former_value_candidates;
 use std::collections::{BTreeSet, HashMap};
 use std::mem;
 
-use former_value_candidates::{ColumnValue, FORMAT, LABEL, NODE_TYPE, PresentNodeTexts};
+use former_value_candidates::{
+    ColumnValue, FORMAT, LABEL, NODE_TYPE, PresentColumns, PresentNodeTexts,
+};
 use rusqlite::{Connection, Row, params};
 
 use super::PresentStateFingerprints;
@@ -83,20 +85,11 @@ struct PresentNode {
     state: NodeState<'static>,
 }
 
-/// The columns in which the node of a file may have been altered, unless other rows tell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum FileNodeColumns {
-    #[default]
-    Type,
-    All,
-}
-
 /// The hypotheses, and the nodes that other rows contradict.
 #[derive(Default)]
 struct FormerColumnsHypotheses {
     /// The difference to be explained.
     difference: u64,
-    of_files: FileNodeColumns,
     /// Hypotheses about nodes that nothing contradicts.
     quiet: Vec<FormerColumnsHypothesis>,
     /// Hypotheses that agree with the other rows of a node, by node.
@@ -137,14 +130,14 @@ pub(super) fn find(
         return Ok(NodesAlteredSinceHead::default());
     }
     // A history that cannot be read explains nothing.
-    let of = |of_files| {
-        FormerColumnsHypotheses::of(conn, kept.0.wrapping_sub(computed.0), of_files)
-            .unwrap_or_default()
+    let difference = kept.0.wrapping_sub(computed.0);
+    let hypotheses = FormerColumnsHypotheses::of(conn, difference).unwrap_or_default();
+    let mut explaining = hypotheses.explain();
+    let of_file = match explaining.is_empty() {
+        true => hypotheses.of_file(conn).unwrap_or_default(),
+        false => None,
     };
-    let mut hypotheses = of(FileNodeColumns::Type);
-    if hypotheses.explain().is_empty() {
-        hypotheses = of(FileNodeColumns::All);
-    }
+    explaining.extend(&of_file);
     let named = |it: &FormerColumnsHypothesis| {
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         let (id, label): (String, String) = conn.row(NAME, [it.node], read, "name a node")?;
@@ -152,7 +145,7 @@ pub(super) fn find(
         Ok(NodeAlteredSinceHead { key, name: node_name(&id, &label), values })
     };
     let proven: Result<Vec<NodeAlteredSinceHead>, StoreError> =
-        hypotheses.explain().into_iter().map(named).collect();
+        explaining.into_iter().map(named).collect();
     let proven = proven?;
     let contradicted = if proven.is_empty() { hypotheses.contradicted } else { Vec::new() };
     Ok(NodesAlteredSinceHead { proven, contradicted })
@@ -174,39 +167,35 @@ pub(super) fn restore(
 
 impl FormerColumnsHypotheses {
     /// Collects what each node may have been at HEAD, other than it is.
-    fn of(
-        conn: &Connection,
-        difference: u64,
-        of_files: FileNodeColumns,
-    ) -> Result<FormerColumnsHypotheses, StoreError> {
-        static STATES: SqlTemplate = SqlTemplate::new(
-            "
-            SELECT node.key, node.id,
-                   iif(node.parent IS NULL, file.root || ':' || file.path, parent.id),
-                   iif(node.source_hash IS NULL, node.content, NULL), node.name, {state}
-              FROM node
-              LEFT JOIN node AS parent ON parent.key = node.parent
-              LEFT JOIN file ON file.id = node.file
-             ORDER BY node.parent, iif(node.parent IS NULL, node.file, NULL), node.position,
-                      node.key",
-        );
+    fn of(conn: &Connection, difference: u64) -> Result<FormerColumnsHypotheses, StoreError> {
         let off_index = typed_nodes::nodes_off_index(conn)?;
         let langs = former_value_candidates::langs(conn)?;
         let mut hypotheses = FormerColumnsHypotheses {
             difference,
-            of_files,
             off_index,
             langs,
             ..FormerColumnsHypotheses::default()
         };
-        let mut last: Option<(Option<String>, String)> = None;
-        conn.each(STATES.text(), [], PresentNode::read, "read the state", |mut node| {
-            node.before = last.take().filter(|it| it.0 == node.family).map(|it| it.1);
-            hypotheses.add(conn, &node)?;
-            last = Some((node.family, node.state.id.into_owned()));
-            Ok::<_, StoreError>(())
-        })?;
+        PresentNode::each(conn, |node| hypotheses.add(conn, node))?;
         Ok(hypotheses)
+    }
+
+    /// Returns the one node of a file that nothing contradicts, of which another column than the
+    /// type makes up the difference.
+    fn of_file(&self, conn: &Connection) -> Result<Option<FormerColumnsHypothesis>, StoreError> {
+        let mut found = None;
+        PresentNode::each(conn, |node| {
+            if found.is_none() && node.content.is_none() && !self.is_contradicted(node) {
+                let mut alone = node.hypotheses_of_columns(self.others(conn, node)?);
+                found = alone.find(|it| it.difference == self.difference);
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn is_contradicted(&self, node: &PresentNode) -> bool {
+        node.has_other_label() || self.off_index.contains(&node.key)
     }
 
     /// Returns the states that make up the difference: all that are told by other rows, and at most
@@ -233,9 +222,8 @@ impl FormerColumnsHypotheses {
     fn add(&mut self, conn: &Connection, node: &PresentNode) -> Result<(), StoreError> {
         const CONTENT: &str = "SELECT content FROM node WHERE key = ?1";
         let label = node.value(LABEL).unwrap_or_default();
-        let has_other_label = links::name(label) != node.name;
         let has_other_fields = self.off_index.contains(&node.key);
-        let is_contradicted = has_other_label || has_other_fields;
+        let is_contradicted = self.is_contradicted(node);
         let mut singles = former_value_candidates::types();
         let content = match &node.content {
             Some(content) => content.clone(),
@@ -243,9 +231,6 @@ impl FormerColumnsHypotheses {
                 conn.row(CONTENT, [node.key], |row| row.get(0), "read a text")?
             }
             None => {
-                if self.of_files == FileNodeColumns::All {
-                    singles.extend(self.others(conn, node)?);
-                }
                 let alone = node.hypotheses_of_columns(singles);
                 self.quiet.extend(alone.filter(|it| it.difference == self.difference));
                 return Ok(());
@@ -257,7 +242,8 @@ impl FormerColumnsHypotheses {
             label,
             fields: node.value(FIELDS),
             content: &content,
-            is_contradicted: (has_other_label, has_other_fields),
+            lang_of_code: node.is_code().then(|| node.value(LANG).unwrap_or_default()),
+            is_contradicted: (node.has_other_label(), has_other_fields),
         };
         let texts = node.hypotheses(former_value_candidates::labels_and_fields(conn, now)?);
         singles.extend(self.others(conn, node)?);
@@ -288,8 +274,16 @@ impl FormerColumnsHypotheses {
         conn: &Connection,
         node: &PresentNode,
     ) -> Result<Vec<ColumnValue>, StoreError> {
-        let now = (node.value(LANG), node.value(KEY_PATH));
-        former_value_candidates::others(conn, &node.state.id, &self.langs, now)
+        let langs = if node.is_code() { &self.langs[..] } else { &[] };
+        let [label, lang, key_path] = [LABEL, LANG, KEY_PATH].map(|it| node.value(it));
+        let now = PresentColumns {
+            id: &node.state.id,
+            label: label.unwrap_or_default(),
+            has_level: node.value(NODE_TYPE) == Some("heading") || node.value(LEVEL).is_some(),
+            lang,
+            key_path,
+        };
+        former_value_candidates::others(conn, langs, now)
     }
 }
 
@@ -310,6 +304,31 @@ fn explain<'a>(
 }
 
 impl PresentNode {
+    /// Visits each node, in the order of the fingerprint.
+    fn each(
+        conn: &Connection,
+        mut visit: impl FnMut(&PresentNode) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        static STATES: SqlTemplate = SqlTemplate::new(
+            "
+            SELECT node.key, node.id,
+                   iif(node.parent IS NULL, file.root || ':' || file.path, parent.id),
+                   iif(node.source_hash IS NULL, node.content, NULL), node.name, {state}
+              FROM node
+              LEFT JOIN node AS parent ON parent.key = node.parent
+              LEFT JOIN file ON file.id = node.file
+             ORDER BY node.parent, iif(node.parent IS NULL, node.file, NULL), node.position,
+                      node.key",
+        );
+        let mut last: Option<(Option<String>, String)> = None;
+        conn.each(STATES.text(), [], PresentNode::read, "read the state", |mut node| {
+            node.before = last.take().filter(|it| it.0 == node.family).map(|it| it.1);
+            visit(&node)?;
+            last = Some((node.family, node.state.id.into_owned()));
+            Ok(())
+        })
+    }
+
     fn read(row: &Row<'_>) -> rusqlite::Result<PresentNode> {
         Ok(PresentNode {
             key: row.get(0)?,
@@ -323,6 +342,14 @@ impl PresentNode {
 
     fn value(&self, column: &str) -> Option<&str> {
         value_of(&self.state, column)
+    }
+
+    fn is_code(&self) -> bool {
+        self.value(NODE_TYPE) == Some(NodeType::Code.as_str()) || self.value(LANG).is_some()
+    }
+
+    fn has_other_label(&self) -> bool {
+        links::name(self.value(LABEL).unwrap_or_default()) != self.name
     }
 
     /// Returns its state with other values.

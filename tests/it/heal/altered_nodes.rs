@@ -263,6 +263,8 @@ fn an_altered_type_level_language_or_key_path_of_an_agent_is_named_and_given_bac
         (format!("level = 3 {heading}"), "Deploy", "level"),
         (format!("level = NULL {heading}"), "Deploy", "level"),
         (format!("lang = 'rusu' {code}"), "Code (rust): fn deploy() {}", "language"),
+        (format!("lang = 'python' {code}"), "Code (rust): fn deploy() {}", "language"),
+        (format!("lang = NULL {code}"), "Code (rust): fn deploy() {}", "language"),
         (format!("key_path = 'a.b' {text}"), "Deploy at 3 by hand.", "key path"),
         (format!("format = 'toon' {text}"), "Deploy at 3 by hand.", "format"),
     ] {
@@ -277,6 +279,26 @@ fn an_altered_type_level_language_or_key_path_of_an_agent_is_named_and_given_bac
             folder.assert_healthy(db);
             assert_eq!(folder.facts(db)["head"]["cursor_hash"], before, "{change}");
         }
+    }
+}
+
+/// No other code has its language, and no earlier version its label.
+#[test]
+fn an_altered_label_or_language_of_code_is_given_back() {
+    let folder = Folder::new().file("notes/a.md", "# Make\n\n```just\nbuild: test\n```\n");
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    let before = folder.facts("m.db")["head"]["cursor_hash"].clone();
+    let code = "WHERE node_type = 'code'";
+    for (change, name, column) in [
+        ("label = 'Nobody wrote this'", "Nobody wrote this", "label and fields are"),
+        ("lang = 'python'", "Code (just): build: test", "language is"),
+        ("lang = NULL", "Code (just): build: test", "language is"),
+    ] {
+        let folder = altered(&folder, &[&format!("{change} {code}")]);
+        let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        assert!(fixed.contains(&format!("\"{name}\": its {column} again")), "{change}: {fixed}");
+        assert_eq!(folder.facts("m.db")["head"]["cursor_hash"], before, "{change}");
+        folder.assert_healthy("m.db");
     }
 }
 

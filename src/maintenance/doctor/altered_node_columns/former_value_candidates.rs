@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, Row, params};
 use serde_json::{Map, Value};
 
+use crate::ingest::parse::label_of_code;
 use crate::maintenance::doctor::broken_fields_repair::{self, TASK_METADATA};
 use crate::model::fields::CanonicalFields;
 use crate::model::tree::{ContentFormat, NodeType};
@@ -40,8 +41,21 @@ pub(super) struct PresentNodeTexts<'a> {
     pub(super) label: &'a str,
     pub(super) fields: Option<&'a str>,
     pub(super) content: &'a str,
+    /// The language, or an empty one, where it is code.
+    pub(super) lang_of_code: Option<&'a str>,
     /// Whether its label and its fields are contradicted by other rows.
     pub(super) is_contradicted: (bool, bool),
+}
+
+/// The other columns of a node as they are now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PresentColumns<'a> {
+    pub(super) id: &'a str,
+    pub(super) label: &'a str,
+    /// Whether it is of a type that has a level.
+    pub(super) has_level: bool,
+    pub(super) lang: Option<&'a str>,
+    pub(super) key_path: Option<&'a str>,
 }
 
 /// Returns the labels and fields that a node may have had.
@@ -59,6 +73,7 @@ pub(super) fn labels_and_fields(
     let sentence =
         fold_and_truncate(first_sentence(&fold_whitespace(now.content)), LABEL_CHARS_MAX);
     let mut labels = BTreeSet::from([label_of_text(now.content), sentence]);
+    labels.extend(now.lang_of_code.map(|lang| label_of_code(lang, now.content)));
     labels.extend(earlier.iter().map(|it| it.0.clone()));
     let mut states: BTreeSet<(String, Option<String>)> = earlier.into_iter().collect();
     if now.is_contradicted == (true, true) {
@@ -80,13 +95,14 @@ pub(super) fn types() -> Vec<ColumnValue> {
 }
 
 /// Returns the values that a node may have had in the columns besides its label, its fields and its
-/// type. A language is one of `langs`, one of its history or, like a key path, another one of one
-/// byte.
+/// type.
+///
+/// A language is one of `langs`, that of the label, one of its history or, like a key path, another
+/// one of one byte.
 pub(super) fn others(
     conn: &Connection,
-    id: &str,
     langs: &[String],
-    (lang, key_path): (Option<&str>, Option<&str>),
+    now: PresentColumns<'_>,
 ) -> Result<Vec<ColumnValue>, StoreError> {
     const EARLIER: &str = "
         SELECT old_lang, old_key_path
@@ -97,22 +113,30 @@ pub(super) fn others(
          LIMIT ?2";
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let earlier: Vec<(Option<String>, Option<String>)> =
-        conn.rows(EARLIER, params![id, VERSIONS_MAX], read, "read earlier versions")?;
-    let mut values: BTreeSet<ColumnValue> =
+        conn.rows(EARLIER, params![now.id, VERSIONS_MAX], read, "read earlier versions")?;
+    let mut values: Vec<ColumnValue> =
         [LEVEL, LANG, KEY_PATH].into_iter().map(|it| (it, None)).collect();
-    values.extend((1..=6).map(|it| (LEVEL, Some(it.to_string()))));
+    if now.has_level {
+        values.extend((1..=6).map(|it| (LEVEL, Some(it.to_string()))));
+    }
     values.extend(ContentFormat::ALL.iter().map(|it| (FORMAT, Some(it.as_str().to_owned()))));
     values.extend(langs.iter().map(|it| (LANG, Some(it.clone()))));
+    values.extend(lang_in_label(now.label).map(|it| (LANG, Some(it.to_owned()))));
     for (lang, key_path) in earlier {
         values.extend([(LANG, lang), (KEY_PATH, key_path)]);
     }
-    for (column, now) in [(LANG, lang), (KEY_PATH, key_path)] {
+    for (column, now) in [(LANG, now.lang), (KEY_PATH, now.key_path)] {
         let now = now.unwrap_or_default();
         broken_fields_repair::each_one_byte_version(now, ALTERED_BYTES_MAX, |it| {
-            values.insert((column, Some(it.to_owned())));
+            values.push((column, Some(it.to_owned())));
         });
     }
-    Ok(values.into_iter().collect())
+    Ok(values)
+}
+
+/// Returns the language that the label of code names, as `Code (sh): make` does.
+fn lang_in_label(label: &str) -> Option<&str> {
+    label.strip_prefix("Code (")?.split_once(')')?.0.split_whitespace().next()
 }
 
 /// Returns the languages of the memory's code.
