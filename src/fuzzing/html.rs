@@ -21,6 +21,14 @@ const JUDGED_BYTES_MAX: usize = 1 << 23;
 const PLAIN_TEXTS: &[&str] =
     &["<textarea", "<xmp", "<iframe", "<noembed", "<noframes", "<noscript", "<plaintext"];
 
+const HEADINGS: &[&str] = &["h1", "h2", "h3", "h4", "h5", "h6"];
+
+/// Elements that the standard opens again in each block until they are closed.
+#[rustfmt::skip]
+const REOPENED: &[&str] = &[
+    "a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
+];
+
 /// Panics when parsing `data` as HTML violates an invariant.
 pub fn html(data: &[u8]) {
     let (text, _) = decode(data);
@@ -146,8 +154,10 @@ impl OracleDom {
         kept.into_iter().map(|at| nodes[at].text.clone()).collect()
     }
 
-    /// Returns the navigation, banners and side bars of the page. It is `None` if they contain the
-    /// only main heading, a case that the oracle does not decide.
+    /// Returns the navigation, banners and side bars of the page. It is `None` in two cases that
+    /// the oracle does not decide: if they contain the only main heading, or if a heading stands in
+    /// formatting in a heading. The parser does not open formatting again in the outer heading, so
+    /// that the inner one ends it, and one of their end tags may end another element.
     fn boilerplate(&self) -> Option<HashSet<usize>> {
         let nodes = self.nodes.borrow();
         let above = |at: usize| std::iter::successors(nodes[at].parent, |&it| nodes[it].parent);
@@ -174,6 +184,15 @@ impl OracleDom {
             }
         };
         let found: HashSet<usize> = (0..nodes.len()).filter(|&at| is_one(at)).collect();
+        let is_heading = |it: &usize| HEADINGS.contains(&&*nodes[*it].name);
+        let is_nested = |at: usize| {
+            let outer = above(at).find(is_heading);
+            let mut between = above(at).take_while(|it| Some(*it) != outer);
+            outer.is_some() && between.any(|it| REOPENED.contains(&&*nodes[it].name))
+        };
+        if !found.is_empty() && (0..nodes.len()).any(|at| is_heading(&at) && is_nested(at)) {
+            return None;
+        }
         let is_main = |&at: &usize| nodes[at].name == "h1" && above(at).last() == Some(0);
         let mut mains = (0..nodes.len()).filter(is_main).peekable();
         let has_main = mains.peek().is_some();
