@@ -26,7 +26,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault { before: |_| (), command: as_usual, check: a_file_that_went_is_not_written },
     Fault { before: damage_the_index, command: as_usual, check: damage_is_named },
     Fault { before: damage_the_fields, command: as_usual, check: damaged_fields_are_named },
-    Fault { before: drop_the_index, command: as_usual, check: a_lost_table_is_internal },
+    Fault { before: |_| (), command: as_usual, check: a_lost_table_is_named },
     Fault { before: fill, command: as_usual, check: one_core_memory_too_many },
 ];
 
@@ -178,12 +178,14 @@ fn damaged_fields_are_named(door: &mut Door<'_>, _: &Folder) {
     door.store(json!({"type": "core", "content": "Likes coffee"}));
 }
 
-fn a_lost_table_is_internal(door: &mut Door<'_>, _: &Folder) {
+fn a_lost_table_is_named(door: &mut Door<'_>, folder: &Folder) {
+    drop_the_index(folder);
+    let why = "missing table `facet`";
     for (tool, args) in writes(NOBODY) {
-        door.assert_refused(tool, args, "INTERNAL_ERROR", "no such table");
+        door.assert_refused(tool, args, "STORAGE_ERROR", why);
     }
     for tool in ["query_memories", "get_memory_stats"] {
-        door.assert_refused(tool, json!({}), "INTERNAL_ERROR", "no such table");
+        door.assert_refused(tool, json!({}), "STORAGE_ERROR", why);
     }
 }
 
