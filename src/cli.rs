@@ -24,7 +24,6 @@ mod import;
 mod inspect;
 mod knowledge_commands;
 mod listen_options;
-mod logging;
 mod memories;
 mod memory_file_location;
 mod private_temporary_folder;
@@ -36,6 +35,7 @@ mod safety_backup;
 mod salvage;
 mod search;
 mod serve;
+mod server_log_setup;
 #[cfg(feature = "desktop")]
 mod setup;
 mod shared_space_flags;

@@ -12,8 +12,6 @@ pub mod conversation;
 pub mod database;
 pub mod entries;
 pub mod export;
-#[cfg(test)]
-mod folder_redaction_false_positives;
 pub mod foreign;
 pub mod frame;
 #[cfg(feature = "html")]
@@ -35,6 +33,8 @@ pub(crate) mod parser_invariants;
 pub mod plain;
 pub mod query;
 pub mod redact;
+#[cfg(test)]
+mod redaction_false_positive_rate;
 #[cfg(feature = "http")]
 pub mod rest;
 mod scratch_folder;

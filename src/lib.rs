@@ -64,7 +64,7 @@
 //!
 //! `MemoryWrite` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/queued_request` →
 //! `surface` → `surface/tools/write_tools` → `memory/edits` → `memory/compile/redaction` →
-//! `ingest/redact` → `ingest/parse` → `store/writer` → `store/batch/agent_edits` →
+//! `ingest/redact` → `ingest/parse` → `store/writer` → `store/batch/agent_node_writes` →
 //! `store/batch/node_inserts` → `store/links` → `mcp/content`.
 //!
 //! # Where a change goes

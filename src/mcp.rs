@@ -53,7 +53,7 @@ use version::Version;
 
 pub(crate) use call_context::CallContext;
 pub(crate) use client_info_and_events::{
-    ClientInfo, ClientNonRequestEvent, ClientRequestEvent, ClientRequestKind, ToolCallFailure,
+    ClientActivity, ClientInfo, ClientRequestEvent, ToolCallFailure, ToolCallOrOtherRequest,
     ToolCallRecord,
 };
 pub(crate) use connection::{Connection, TransportAction};
@@ -172,7 +172,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
     }
 
     /// Records any other event of a client.
-    fn note(&self, _event: ClientNonRequestEvent<'_>) {}
+    fn note(&self, _event: ClientActivity<'_>) {}
 }
 
 /// The reason why a tool, a resource or a prompt failed. The agent reads it, so it names a remedy.

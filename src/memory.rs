@@ -2,7 +2,6 @@
 //! server. It starts no thread and keeps no global state.
 
 pub(crate) mod briefing;
-mod callable_tools;
 pub(crate) mod compile;
 pub(crate) mod dry_run;
 mod edits;
@@ -16,6 +15,7 @@ mod relate;
 pub(crate) mod rollback;
 pub(crate) mod second_memory;
 pub(crate) mod session_note;
+mod tools_for_advice;
 pub(crate) mod typed;
 
 use std::path::Path;
@@ -30,7 +30,7 @@ use crate::ingest::scan::DetailLevel;
 use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, UnsettledFileDeferral,
 };
-use crate::memory::embedding::EmbeddingSourceState;
+use crate::memory::embedding::EmbeddingProviderState;
 use crate::memory::rollback::LaterSnapshotPolicy;
 use crate::memory::second_memory::SecondMemory;
 use crate::model::clock::Clock;
@@ -51,7 +51,7 @@ use crate::store::replication::LogPosition;
 #[cfg(feature = "shared")]
 use crate::store::replication::{PortableRootNameFn, Sequencer, WriterReplication};
 use crate::store::{
-    HeatWriter, IfMissing, LeaseAcquirer, ReaderPool, Root, StoreError, WriteAheadLog, Writer,
+    HeatWriter, IfMissing, LeaseManager, ReaderPool, Root, StoreError, WriteAheadLog, Writer,
 };
 
 pub use edits::{AppendOrReplaceMode, ForgetChildrenMode};
@@ -83,7 +83,7 @@ pub struct Memory {
     #[cfg(feature = "shared")]
     reads: linearizable_reads::ReadConsistency,
     /// Vectors of the questions that came last.
-    question_vectors: Mutex<EmbeddingSourceState>,
+    question_vectors: Mutex<EmbeddingProviderState>,
     /// Words that many nodes have, for the comparison of what is written.
     common_words: query::CommonWordCache,
     // Drop order: the last connection to close writes the log back into the file and removes it,
@@ -385,8 +385,8 @@ impl Memory {
     }
 
     /// Opens a connection that takes leases for a process named `holder`.
-    pub(crate) fn leases(&self, holder: &str) -> Result<LeaseAcquirer, Error> {
-        Ok(LeaseAcquirer::open(self.readers.path(), self.writer.file_identity(), holder)?)
+    pub(crate) fn leases(&self, holder: &str) -> Result<LeaseManager, Error> {
+        Ok(LeaseManager::open(self.readers.path(), self.writer.file_identity(), holder)?)
     }
 
     /// Returns the settings of the memory's folder: budgets, temperatures, redaction. A caller

@@ -93,12 +93,12 @@ pub(crate) struct ModelPrompt {
 /// A key of a service, which nothing shows.
 #[cfg_attr(not(feature = "providers"), allow(dead_code, reason = "nobody is asked"))]
 #[derive(Clone)]
-pub(crate) struct ProviderKey(pub(super) String);
+pub(crate) struct ProviderApiKey(pub(super) String);
 
-impl ProviderKey {
+impl ProviderApiKey {
     /// Returns a key without the white space around it.
-    pub(crate) fn new(text: &str) -> ProviderKey {
-        ProviderKey(text.trim().to_owned())
+    pub(crate) fn new(text: &str) -> ProviderApiKey {
+        ProviderApiKey(text.trim().to_owned())
     }
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct ProviderConfig {
     pub(crate) job: ProviderJob,
     pub(crate) settings: ProviderSpec,
     /// Its key, if it has one, or why that cannot be read.
-    pub(crate) key: Result<Option<ProviderKey>, String>,
+    pub(crate) key: Result<Option<ProviderApiKey>, String>,
     /// Certificates to trust in PEM, or why they cannot be read.
     pub(crate) certificates: Result<Option<Vec<u8>>, String>,
 }

@@ -16,7 +16,7 @@ mod budget_filling;
 mod budgeted_page;
 mod candidates;
 pub(crate) mod dashboard;
-mod date_form_expressions;
+mod dates_to_fts_query;
 mod delta;
 mod document_dates;
 mod excerpt;
@@ -24,7 +24,7 @@ mod fetch;
 mod function_words;
 mod highlight;
 mod history;
-mod memory_error;
+mod memory_operation_error;
 mod near_duplicate_check;
 mod nearest_spellings;
 mod net_changes;
@@ -61,7 +61,7 @@ pub(crate) use fetch::FetchQuery;
 pub(crate) use function_words::has_written_name;
 pub(crate) use highlight::matched_places;
 pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, HistoryQuery};
-pub use memory_error::{CompileError, Error};
+pub use memory_operation_error::{CompileError, Error};
 pub(crate) use near_duplicate_check::{
     CommonWordCache, NearDuplicate, NearDuplicateQuery, TextIndex, nearest_duplicate,
 };

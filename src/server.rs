@@ -126,7 +126,7 @@ impl StopSignal {
 
 /// Background work on a thread of its own, until it is done or stopped. Over stdio it starts once a
 /// client has been answered, over HTTP at once.
-pub(crate) struct BackgroundTask {
+pub(crate) struct BackgroundTaskSpec {
     /// The thread's name.
     pub(crate) name: &'static str,
     /// The work.

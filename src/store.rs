@@ -11,7 +11,7 @@ pub(crate) mod checkpoint;
 pub(crate) mod commit_outcome;
 mod committed_wal_page_numbers;
 pub(crate) mod connection;
-pub(crate) mod damaged_wal;
+pub(crate) mod damaged_wal_replay;
 pub(crate) mod database_path_check;
 #[cfg(test)]
 pub(crate) mod database_version_testing;
@@ -23,7 +23,7 @@ mod heat_writer;
 pub(crate) mod history_reader;
 pub(crate) mod links;
 mod lock_list;
-mod misplaced_files_messages;
+mod moved_or_missing_database_messages;
 pub(crate) mod node_columns;
 pub(crate) mod node_insert;
 pub(crate) mod past_states;
@@ -58,7 +58,9 @@ use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
 pub(crate) use batch::{Batch, ChangedNodeCounts, ManualEdgeResolution, NewNode};
-pub(crate) use batch::{FileNames, NodeFacetSet, RequestReceipt, UnrelateOutcome, node_facet_set};
+pub(crate) use batch::{
+    FileNodeNames, NodeFacetSet, RequestReceipt, UnrelateOutcome, node_facet_set,
+};
 pub(crate) use database_path_check::check_path;
 use descriptor_shortage::{is_cause, with_cause};
 use error_advice::ExternalErrorCause::{Refusal, State};
@@ -77,7 +79,7 @@ pub(crate) use record::{
 };
 pub(crate) use vector_writer::VectorWriter;
 pub(crate) use work_leases::{
-    COMPILE_LEASE, ClaimableLeaseAge, LeaseAcquirer, LeaseNameAndHolder, RESCAN_LEASE,
+    COMPILE_LEASE, ClaimableLeaseAge, LeaseInForce, LeaseManager, RESCAN_LEASE,
 };
 pub(crate) use writer::{CommitReport, Writer};
 pub(crate) use {checkpoint::WriteAheadLog, prepared_statements::PreparedStatements};

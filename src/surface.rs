@@ -26,9 +26,9 @@ use serde_json::{Map, Value, json};
 use crate::ingest::redact::Redactor;
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    Args, CallContext, ClientLogNotice, ClientNonRequestEvent, ClientRequestEvent,
-    CompletionRequest, Handler, HandlerError, PromptMessage, RestApiReply, RestApiRequest,
-    ServerInfo, TemplateInstanceResource, Tool, ToolCallRecord, ToolReply,
+    Args, CallContext, ClientActivity, ClientLogNotice, ClientRequestEvent, CompletionRequest,
+    Handler, HandlerError, PromptMessage, RestApiReply, RestApiRequest, ServerInfo,
+    TemplateInstanceResource, Tool, ToolCallRecord, ToolReply,
 };
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
@@ -104,7 +104,7 @@ type WriteFn = fn(&Memory, &Args) -> Result<Answer, Error>;
 type TypedMemoryFn = fn(&Memory, &Map<String, Value>) -> Result<Value, MemoryError>;
 
 /// A call on typed memories that may ask its client.
-type ElicitingTypedMemoryFn =
+type TypedMemoryCallAskingClientFn =
     fn(&Memory, &Map<String, Value>, &CallContext) -> Result<Value, HandlerError>;
 
 /// The way a tool runs. The variant decides what it can access.
@@ -123,7 +123,7 @@ pub(crate) enum ToolRunner {
     /// Calls one method of the typed memories that changes them.
     ChangingDocument(TypedMemoryFn),
     /// Calls one method of the typed memories, after questions to the client.
-    Asking(ElicitingTypedMemoryFn),
+    Asking(TypedMemoryCallAskingClientFn),
 }
 
 impl Handler for MemoryHandler {
@@ -184,15 +184,15 @@ impl Handler for MemoryHandler {
         self.sessions.on_request(seen, &self.memory.workspace().redactor, self.memory.clock().now())
     }
 
-    fn note(&self, event: ClientNonRequestEvent<'_>) {
+    fn note(&self, event: ClientActivity<'_>) {
         match event {
-            ClientNonRequestEvent::Called(called) => {
+            ClientActivity::Called(called) => {
                 self.sessions.on_call_end(&called, self.memory.clock().now())
             }
-            ClientNonRequestEvent::Left(connection) => {
+            ClientActivity::Left(connection) => {
                 self.sessions.on_disconnect(connection, self.memory.clock().now())
             }
-            ClientNonRequestEvent::Listened => self.watch.begin_or_warn(&self.view),
+            ClientActivity::Listened => self.watch.begin_or_warn(&self.view),
         }
     }
 }

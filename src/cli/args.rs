@@ -1,14 +1,14 @@
 //! Command lines as values: parsed and checked here, run elsewhere.
 
-mod archive_and_view_query_parsers;
 mod client_and_scope;
 mod command;
-mod command_parsers;
 mod knowledge_args;
 mod knowledge_parser;
 mod setup_hook_parsers;
 mod space_command_parser;
+mod subcommand_parsers;
 mod tool_parser;
+mod typed_memory_command_parsers;
 mod value_parsers;
 mod view_command_parser;
 
@@ -24,7 +24,7 @@ pub(crate) use client_and_scope::{CLIENTS, ProjectOrUser};
 pub(crate) use command::{
     ArchiveMemoriesArgs, ArgumentFromStdin, BackupArgs, BenchArgs, BrowserViewArgs, ColorWhen,
     Command, CompileArgs, CustomViewArgs, CustomViewTask, DoctorArgs, ExportArgs,
-    ExportDestination, GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectMemoryArgs,
+    ExportDestination, GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs,
     MemoriesArgs, RedactArgs, RememberArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs,
     SharedSpaceFlags, Shell, ToolArgs,
 };
@@ -48,11 +48,11 @@ pub(crate) struct CommandSpec {
 
 /// Every command.
 pub(crate) const COMMANDS: &[CommandSpec] = &[
-    CommandSpec::new("compile", include_str!("help/compile.txt"), command_parsers::compile),
-    CommandSpec::new("serve", include_str!("help/serve.txt"), command_parsers::serve),
+    CommandSpec::new("compile", include_str!("help/compile.txt"), subcommand_parsers::compile),
+    CommandSpec::new("serve", include_str!("help/serve.txt"), subcommand_parsers::serve),
     CommandSpec::new("view", include_str!("help/view.txt"), view_command_parser::view),
-    CommandSpec::new("inspect", include_str!("help/inspect.txt"), command_parsers::inspect),
-    CommandSpec::new("search", include_str!("help/search.txt"), command_parsers::search),
+    CommandSpec::new("inspect", include_str!("help/inspect.txt"), subcommand_parsers::inspect),
+    CommandSpec::new("search", include_str!("help/search.txt"), subcommand_parsers::search),
     CommandSpec::new("tree", include_str!("help/tree.txt"), |parser, db| {
         tool_parser::parse("tree", parser, db)
     }),
@@ -98,7 +98,7 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("rollback", include_str!("help/rollback.txt"), |parser, db| {
         tool_parser::parse("rollback", parser, db)
     }),
-    CommandSpec::new("remember", include_str!("help/remember.txt"), command_parsers::remember),
+    CommandSpec::new("remember", include_str!("help/remember.txt"), subcommand_parsers::remember),
     CommandSpec::new("recall", include_str!("help/recall.txt"), |parser, db| {
         knowledge_parser::parse("recall", parser, db)
     }),
@@ -126,36 +126,36 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("entities", include_str!("help/entities.txt"), |parser, db| {
         knowledge_parser::parse("entities", parser, db)
     }),
-    CommandSpec::new("memories", include_str!("help/memories.txt"), command_parsers::memories),
-    CommandSpec::new("bench", include_str!("help/bench.txt"), command_parsers::bench),
-    CommandSpec::new("doctor", include_str!("help/doctor.txt"), command_parsers::doctor),
+    CommandSpec::new("memories", include_str!("help/memories.txt"), subcommand_parsers::memories),
+    CommandSpec::new("bench", include_str!("help/bench.txt"), subcommand_parsers::bench),
+    CommandSpec::new("doctor", include_str!("help/doctor.txt"), subcommand_parsers::doctor),
     CommandSpec::new(
         "archive",
         include_str!("help/archive.txt"),
-        archive_and_view_query_parsers::archive,
+        typed_memory_command_parsers::archive,
     ),
     CommandSpec::new(
         "view-query",
         include_str!("help/view-query.txt"),
-        archive_and_view_query_parsers::view_query,
+        typed_memory_command_parsers::view_query,
     ),
-    CommandSpec::new("gc", include_str!("help/gc.txt"), command_parsers::gc),
-    CommandSpec::new("redact", include_str!("help/redact.txt"), command_parsers::redact),
-    CommandSpec::new("backup", include_str!("help/backup.txt"), command_parsers::backup),
-    CommandSpec::new("restore", include_str!("help/restore.txt"), command_parsers::restore),
-    CommandSpec::new("export", include_str!("help/export.txt"), command_parsers::export),
-    CommandSpec::new("import", include_str!("help/import.txt"), command_parsers::import),
-    CommandSpec::new("salvage", include_str!("help/salvage.txt"), command_parsers::salvage),
+    CommandSpec::new("gc", include_str!("help/gc.txt"), subcommand_parsers::gc),
+    CommandSpec::new("redact", include_str!("help/redact.txt"), subcommand_parsers::redact),
+    CommandSpec::new("backup", include_str!("help/backup.txt"), subcommand_parsers::backup),
+    CommandSpec::new("restore", include_str!("help/restore.txt"), subcommand_parsers::restore),
+    CommandSpec::new("export", include_str!("help/export.txt"), subcommand_parsers::export),
+    CommandSpec::new("import", include_str!("help/import.txt"), subcommand_parsers::import),
+    CommandSpec::new("salvage", include_str!("help/salvage.txt"), subcommand_parsers::salvage),
     CommandSpec::new("space", include_str!("help/space.txt"), space_command_parser::space),
     CommandSpec::new("setup", include_str!("help/setup.txt"), setup_hook_parsers::setup),
     CommandSpec::new("hook", include_str!("help/hook.txt"), setup_hook_parsers::hook),
     CommandSpec::new(
         "completion",
         include_str!("help/completion.txt"),
-        command_parsers::completion,
+        subcommand_parsers::completion,
     ),
     // Its help is that of the program.
-    CommandSpec::new("help", "", command_parsers::help),
+    CommandSpec::new("help", "", subcommand_parsers::help),
 ];
 
 impl CommandSpec {

@@ -52,7 +52,7 @@ pub(super) fn run(
 ) -> Result<CommandOutcome, CommandError> {
     let dir = absolute(&args.dir)?;
     let budget = args.budget.unwrap_or(BUDGET_DEFAULT);
-    let place = BenchFolder::new(context.clock.now())?;
+    let place = BenchScratchFolder::new(context.clock.now())?;
     let notes = copied(&dir, &place.notes())?;
     if notes.is_empty() {
         let what = format!("no notes in `{}`; there is nothing to compare", dir.display());
@@ -72,11 +72,11 @@ pub(super) fn run(
 }
 
 /// The folder with copies of the notes and their memory.
-struct BenchFolder(PrivateTemporaryFolder);
+struct BenchScratchFolder(PrivateTemporaryFolder);
 
-impl BenchFolder {
-    fn new(now: UnixMillis) -> Result<BenchFolder, CommandError> {
-        let place = BenchFolder(PrivateTemporaryFolder::new("bench", now)?);
+impl BenchScratchFolder {
+    fn new(now: UnixMillis) -> Result<BenchScratchFolder, CommandError> {
+        let place = BenchScratchFolder(PrivateTemporaryFolder::new("bench", now)?);
         fs::create_dir(place.notes())?;
         Ok(place)
     }
@@ -251,7 +251,7 @@ fn delta(
     memory: &Memory,
     reader: &Reader,
     notes: &[NoteFile],
-    place: &BenchFolder,
+    place: &BenchScratchFolder,
 ) -> Result<Option<TokenComparison>, CommandError> {
     let Some(note) = notes.iter().find(|it| it.path.ends_with(".md")) else { return Ok(None) };
     let since = reader.versions().snapshots()?.last;

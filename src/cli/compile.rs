@@ -18,7 +18,7 @@ use crate::model::clock::UnixMillis;
 use crate::query::render::to_label;
 use crate::settings::root_settings::RootSettings;
 use crate::store::{
-    COMPILE_LEASE, ClaimableLeaseAge, IfMissing, LeaseAcquirer, SharedError, StoreError, Writer,
+    COMPILE_LEASE, ClaimableLeaseAge, IfMissing, LeaseManager, SharedError, StoreError, Writer,
 };
 use crate::text::terminal_safe_json::json_text;
 
@@ -127,13 +127,13 @@ fn tell_passed_over(
 /// notes are being compiled rather than that the memory is empty.
 struct FirstCompileRunningFlag {
     /// `None` where it could not be made, which keeps no compile from its work.
-    leases: Option<(LeaseAcquirer, String)>,
+    leases: Option<(LeaseManager, String)>,
 }
 
 impl FirstCompileRunningFlag {
     fn begin(path: &Path, writer: &Writer, now: UnixMillis) -> FirstCompileRunningFlag {
         let name = format!("{COMPILE_LEASE}{}", std::process::id());
-        let taken = LeaseAcquirer::open(path, writer.file_identity(), &name).and_then(|it| {
+        let taken = LeaseManager::open(path, writer.file_identity(), &name).and_then(|it| {
             let is_taken = it.take(&name, ClaimableLeaseAge::Expired, now)?;
             Ok(is_taken.then_some((it, name)))
         });

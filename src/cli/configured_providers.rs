@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::user_settings::user_config;
 use super::{CommandError, CommandStreamsAndClock, variable};
 use crate::ingest::scan;
-use crate::providers::{ProviderClient, ProviderConfig, ProviderJob, ProviderKey, Providers};
+use crate::providers::{ProviderApiKey, ProviderClient, ProviderConfig, ProviderJob, Providers};
 use crate::settings::config::{ProviderSpec, ProvidersByJob};
 
 /// Bytes of a file with a key, at most.
@@ -55,17 +55,17 @@ fn parts(job: ProviderJob, source: &ProviderSpec, all: &ProvidersByJob) -> Provi
 
 /// Finds the key of a provider: in the file or the variable that is named, else in the usual
 /// variable, unless the address is another than the usual one.
-fn key(source: &ProviderSpec) -> Result<Option<ProviderKey>, String> {
+fn key(source: &ProviderSpec) -> Result<Option<ProviderApiKey>, String> {
     if let Some(path) = &source.key_file {
         let bytes = read(path, KEY_BYTES_MAX).map_err(|why| format!("no key: {why}: `{path}`"))?;
         let text = String::from_utf8(bytes).map_err(|_| format!("no key: `{path}` is no text"))?;
-        return Ok(Some(ProviderKey::new(&text)));
+        return Ok(Some(ProviderApiKey::new(&text)));
     }
     let is_elsewhere = source.url.is_some() && !source.kind.has_own_address();
     let usual = source.kind.usual_key_variable().filter(|_| !is_elsewhere);
     let Some(name) = source.key_env.as_deref().or(usual) else { return Ok(None) };
     match variable(name) {
-        Some(text) => Ok(Some(ProviderKey::new(&text.to_string_lossy()))),
+        Some(text) => Ok(Some(ProviderApiKey::new(&text.to_string_lossy()))),
         None => Err(format!(
             "no key: `{name}` is not set; set it, or name its place with `key_env` or `key_file`"
         )),

@@ -4,7 +4,7 @@ mod skipped_paths;
 
 use serde_json::{Value, json};
 
-use super::args::InspectMemoryArgs;
+use super::args::InspectArgs;
 use super::color::{PaintedText, TextRole};
 use super::memory_file_location::known_database;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, options};
@@ -19,7 +19,7 @@ use crate::store::reader::{ArchivedVisibility, FileSummary, Reader};
 const DEPTH_DEFAULT: usize = 10;
 
 pub(super) fn run(
-    args: InspectMemoryArgs,
+    args: InspectArgs,
     context: &mut CommandStreamsAndClock<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let reader = Reader::open(&known_database(args.db.clone(), context)?)?;
@@ -59,7 +59,7 @@ pub(super) fn run(
 /// Returns what a compile passes over, by root.
 fn find_skipped(
     reader: &Reader,
-    args: &InspectMemoryArgs,
+    args: &InspectArgs,
 ) -> Result<Vec<(String, Vec<SkippedPath>)>, CommandError> {
     let options = options(false, args.is_gitignore)?;
     Ok(skipped_paths::find(&reader.files()?, &options))
@@ -78,7 +78,7 @@ fn tree(
 
 fn as_json(
     reader: &Reader,
-    args: &InspectMemoryArgs,
+    args: &InspectArgs,
     query: &TreeQuery<'_>,
     now: UnixMillis,
 ) -> Result<Value, Error> {

@@ -14,7 +14,7 @@ use super::unique_process_name::process_name;
 use super::user_settings::{knowledge_settings, log_level, memory_settings};
 use super::{
     CommandError, CommandOutcome, CommandStreamsAndClock, absolute, browser_opener, listen_options,
-    logging, n_threads, options, variable,
+    n_threads, options, server_log_setup, variable,
 };
 use crate::mcp::{NoticeWaker, PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub};
 use crate::memory::Memory;
@@ -31,7 +31,7 @@ use crate::server::client_presence_and_history::{
 };
 use crate::server::jsonl_files::{ClientConnectionLedgers, SessionLogs};
 use crate::server::server_facts::ServerFactSource;
-use crate::server::{BackgroundTask, ShutdownSignals, StopSignal, stdio};
+use crate::server::{BackgroundTaskSpec, ShutdownSignals, StopSignal, stdio};
 use crate::settings::config::{self, LogSettings};
 use crate::settings::root_settings::{LiveRootSettings, OperatorOptions, RootSettings};
 use crate::store::IfMissing;
@@ -52,7 +52,7 @@ pub(super) fn run(
     let (is_open, allowed) = (args.is_open, listen_options::resolve_allowed(&args.allowed)?);
     let log_settings = &workspace.config.server.logging;
     let logs = SessionLogs::new(source.as_deref(), &log_settings.session_files);
-    let recent_log = logging::start(
+    let recent_log = server_log_setup::start(
         &LogSettings { level: log_level()?.unwrap_or(log_settings.level), ..log_settings.clone() },
         source.as_deref(),
         args.is_verbose,
@@ -244,7 +244,7 @@ fn server_of(
 /// Serves clients until they are gone, or the server is interrupted.
 fn answer(
     server: &Arc<Server<MemoryHandler>>,
-    background: Vec<BackgroundTask>,
+    background: Vec<BackgroundTaskSpec>,
     transport_info: Option<HttpOptions>,
     is_open: bool,
     context: &mut CommandStreamsAndClock<'_>,
@@ -288,7 +288,7 @@ fn background(
     recording: Option<(Arc<SessionRecorder>, Duration)>,
     rescan: Option<Rescanner>,
     space: Option<&OpenSpace>,
-) -> Result<Vec<BackgroundTask>, CommandError> {
+) -> Result<Vec<BackgroundTaskSpec>, CommandError> {
     let mut all = vec![reading_ahead(server), cooling(server), notifying(server), copying(server)];
     all.extend(by_providers(server, holder)?);
     all.extend(
@@ -297,12 +297,12 @@ fn background(
     all.extend(rescan.map(|rescan| {
         let server = Arc::clone(server);
         let work = Box::new(move |stop: &StopSignal| rescan.run(&server.handler.memory, stop));
-        BackgroundTask { name: "rescan", work }
+        BackgroundTaskSpec { name: "rescan", work }
     }));
     all.extend(space.map(|space| {
         let (server, follow) = (Arc::clone(server), space.follower());
         let work = Box::new(move |stop: &StopSignal| follow(&server.handler.memory, stop));
-        BackgroundTask { name: "follow", work }
+        BackgroundTaskSpec { name: "follow", work }
     }));
     Ok(all)
 }
@@ -329,34 +329,34 @@ fn rescanning(
 }
 
 /// Reads the file into the system's cache before the first queries.
-fn reading_ahead(server: &Arc<Server<MemoryHandler>>) -> BackgroundTask {
+fn reading_ahead(server: &Arc<Server<MemoryHandler>>) -> BackgroundTaskSpec {
     let server = Arc::clone(server);
     let work = move |stop: &StopSignal| server.handler.memory.read_ahead(|| stop.is_set());
-    BackgroundTask { name: "ahead", work: Box::new(work) }
+    BackgroundTaskSpec { name: "ahead", work: Box::new(work) }
 }
 
 /// Cools nodes while the server runs.
-fn cooling(server: &Arc<Server<MemoryHandler>>) -> BackgroundTask {
+fn cooling(server: &Arc<Server<MemoryHandler>>) -> BackgroundTaskSpec {
     let server = Arc::clone(server);
     let work = move |stop: &StopSignal| {
         heat_tick::run_heat_ticks(&server.handler.memory, &server.waker, stop)
     };
-    BackgroundTask { name: "heat", work: Box::new(work) }
+    BackgroundTaskSpec { name: "heat", work: Box::new(work) }
 }
 
 /// Checkpoints a long write-ahead log.
-fn copying(server: &Arc<Server<MemoryHandler>>) -> BackgroundTask {
+fn copying(server: &Arc<Server<MemoryHandler>>) -> BackgroundTaskSpec {
     let server = Arc::clone(server);
     let work =
         move |stop: &StopSignal| checkpoint::run_checkpoints(server.handler.memory.log(), stop);
-    BackgroundTask { name: "checkpoint", work: Box::new(work) }
+    BackgroundTaskSpec { name: "checkpoint", work: Box::new(work) }
 }
 
 /// Returns the threads that ask the providers that the user named.
 fn by_providers(
     server: &Arc<Server<MemoryHandler>>,
     holder: &str,
-) -> Result<Vec<BackgroundTask>, CommandError> {
+) -> Result<Vec<BackgroundTaskSpec>, CommandError> {
     let all = [consolidating(server, holder)?, embedding(server, holder)?];
     Ok(all.into_iter().flatten().collect())
 }
@@ -365,7 +365,7 @@ fn by_providers(
 fn consolidating(
     server: &Arc<Server<MemoryHandler>>,
     holder: &str,
-) -> Result<Option<BackgroundTask>, CommandError> {
+) -> Result<Option<BackgroundTaskSpec>, CommandError> {
     let memory = &server.handler.memory;
     let is_on = memory.consolidation_settings().is_automatic();
     let Some(provider) = memory.providers().completion.clone().filter(|_| is_on) else {
@@ -376,14 +376,14 @@ fn consolidating(
     let work = move |stop: &StopSignal| {
         consolidation::run_consolidations(&server.handler.memory, &provider, &leases, stop);
     };
-    Ok(Some(BackgroundTask { name: "consolidate", work: Box::new(work) }))
+    Ok(Some(BackgroundTaskSpec { name: "consolidate", work: Box::new(work) }))
 }
 
 /// Gives vectors to texts, where the user named a source of them.
 fn embedding(
     server: &Arc<Server<MemoryHandler>>,
     holder: &str,
-) -> Result<Option<BackgroundTask>, CommandError> {
+) -> Result<Option<BackgroundTaskSpec>, CommandError> {
     let memory = &server.handler.memory;
     let Some(source) = memory.providers().embeddings.clone() else { return Ok(None) };
     let leases = Arc::new(memory.leases(holder)?);
@@ -391,14 +391,14 @@ fn embedding(
     let work = move |stop: &StopSignal| {
         vectors::run_vectors(&server.handler.memory, &source, &leases, stop)
     };
-    Ok(Some(BackgroundTask { name: "vectors", work: Box::new(work) }))
+    Ok(Some(BackgroundTaskSpec { name: "vectors", work: Box::new(work) }))
 }
 
 /// Notifies clients of changed resources that they subscribed to.
-fn notifying(server: &Arc<Server<MemoryHandler>>) -> BackgroundTask {
+fn notifying(server: &Arc<Server<MemoryHandler>>) -> BackgroundTaskSpec {
     let server = Arc::clone(server);
     let work = move |stop: &StopSignal| resource_notifications::run_notifications(&server, stop);
-    BackgroundTask { name: "notify", work: Box::new(work) }
+    BackgroundTaskSpec { name: "notify", work: Box::new(work) }
 }
 
 /// Writes session ledgers.
@@ -406,7 +406,7 @@ fn recording_sessions(
     server: &Arc<Server<MemoryHandler>>,
     recorder: Arc<SessionRecorder>,
     interval: Duration,
-) -> BackgroundTask {
+) -> BackgroundTaskSpec {
     let server = Arc::clone(server);
     let history_changes = recorder.waker.receiver();
     let work = move |stop: &StopSignal| {
@@ -422,7 +422,7 @@ fn recording_sessions(
             stop,
         );
     };
-    BackgroundTask { name: "sessions", work: Box::new(work) }
+    BackgroundTaskSpec { name: "sessions", work: Box::new(work) }
 }
 
 /// Returns the interval between scans of the source folder, by the command line or the

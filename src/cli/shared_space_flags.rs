@@ -7,7 +7,7 @@ mod root_names;
 #[cfg(feature = "shared")]
 mod space_status_poller;
 #[cfg(not(feature = "shared"))]
-mod without_shared;
+mod without_shared_feature;
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(super) use root_names::RootNames;
 #[cfg(feature = "shared")]
 pub(super) use space_status_poller::observed_space;
 #[cfg(not(feature = "shared"))]
-pub(super) use without_shared::{OpenSpace, follow_to_read, observed_space};
+pub(super) use without_shared_feature::{OpenSpace, follow_to_read, observed_space};
 
 /// The work of the thread that follows a log.
 pub(super) type FollowerTask = Box<dyn FnOnce(&Memory, &StopSignal) + Send>;

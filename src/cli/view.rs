@@ -18,8 +18,8 @@ use super::serve::quiet_panics;
 use super::unique_process_name::process_name;
 use super::user_settings::log_level;
 use super::{
-    CommandError, CommandOutcome, CommandStreamsAndClock, browser_opener, logging, options,
-    shared_space_flags, variable,
+    CommandError, CommandOutcome, CommandStreamsAndClock, browser_opener, options,
+    server_log_setup, shared_space_flags, variable,
 };
 use crate::ingest::scan::OWN_FOLDER;
 use crate::mcp::{NoticeWaker, PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub};
@@ -33,7 +33,7 @@ use crate::server::client_presence_and_history::{
 };
 use crate::server::jsonl_files::{ClientConnectionLedgers, SessionLogs};
 use crate::server::server_facts::{ReplicaStatusFn, ServerFactSource};
-use crate::server::{BackgroundTask, ShutdownSignals, StopSignal, spawn};
+use crate::server::{BackgroundTaskSpec, ShutdownSignals, StopSignal, spawn};
 use crate::settings::config::{LogLevel, LogSettings};
 use crate::settings::root_settings::{LiveRootSettings, RootSettings};
 use crate::surface::changed_resources::{self, ChangeWatch};
@@ -52,8 +52,8 @@ pub(super) fn run(
     let server = Arc::new(observer(&path, &wanted, space, context)?);
     let notifying = Arc::clone(&server);
     let work = move |stop: &StopSignal| resource_notifications::run_notifications(&notifying, stop);
-    let mut background = vec![BackgroundTask { name: "notify", work: Box::new(work) }];
-    background.extend(look.map(|work| BackgroundTask { name: "space", work }));
+    let mut background = vec![BackgroundTaskSpec { name: "notify", work: Box::new(work) }];
+    background.extend(look.map(|work| BackgroundTaskSpec { name: "space", work }));
     let interrupts = ShutdownSignals::watch()?;
     let clock = context.clock.clone();
     let mut shown = Ok(());
@@ -80,7 +80,7 @@ fn observer(
         output_path: None,
         ..logging.clone()
     };
-    let recent_log = logging::start(&settings, None, false)?;
+    let recent_log = server_log_setup::start(&settings, None, false)?;
     quiet_panics();
     let hub: Arc<SubscriptionHub> = Arc::default();
     recent_log.add_observer({

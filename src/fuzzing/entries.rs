@@ -15,7 +15,7 @@ const DAY_BYTES: usize = 10;
 
 /// An entry as a reader of an answer sees it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ParsedQueryAnswerEntry {
+pub(crate) struct ParsedBackEntry {
     pub(crate) under: String,
     pub(crate) id: String,
     /// The day of the last change, if it is shown.
@@ -120,8 +120,8 @@ fn parse_value(text: &str) -> (String, &str) {
 }
 
 /// Parses entries: lines that begin with a space belong to the text above.
-pub(crate) fn parse_entries(answer: &str) -> Vec<ParsedQueryAnswerEntry> {
-    let (mut entries, mut under): (Vec<ParsedQueryAnswerEntry>, &str) = (Vec::new(), "");
+pub(crate) fn parse_entries(answer: &str) -> Vec<ParsedBackEntry> {
+    let (mut entries, mut under): (Vec<ParsedBackEntry>, &str) = (Vec::new(), "");
     for line in answer.split_terminator('\n') {
         if let Some(rest) = line.strip_prefix(' ') {
             let last = entries.last_mut().expect("a text follows an entry");
@@ -130,7 +130,7 @@ pub(crate) fn parse_entries(answer: &str) -> Vec<ParsedQueryAnswerEntry> {
         } else if let Some(rest) = line.strip_prefix("# ") {
             under = rest;
         } else if let Some(entry) = entry_of(line) {
-            entries.push(ParsedQueryAnswerEntry { under: under.to_owned(), ..entry });
+            entries.push(ParsedBackEntry { under: under.to_owned(), ..entry });
         }
     }
     for entry in entries.iter_mut().filter(|it| it.node_type == "#") {
@@ -142,7 +142,7 @@ pub(crate) fn parse_entries(answer: &str) -> Vec<ParsedQueryAnswerEntry> {
 }
 
 /// Parses the first line of an entry; `None` for a line about something else.
-fn entry_of(line: &str) -> Option<ParsedQueryAnswerEntry> {
+fn entry_of(line: &str) -> Option<ParsedBackEntry> {
     let id_bytes = if line.starts_with("also:") { 16 } else { 11 };
     let id = line.get(..id_bytes)?;
     let is_id = id.trim_start_matches("also:").bytes().all(|it| it.is_ascii_alphanumeric());
@@ -176,5 +176,5 @@ fn entry_of(line: &str) -> Option<ParsedQueryAnswerEntry> {
         None => return None,
     };
     let [id, day, node_type, text] = [id, day, node_type, text].map(str::to_owned);
-    Some(ParsedQueryAnswerEntry { under: String::new(), id, day, node_type, lang, text })
+    Some(ParsedBackEntry { under: String::new(), id, day, node_type, lang, text })
 }

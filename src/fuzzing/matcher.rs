@@ -1,6 +1,6 @@
 //! Texts of any content: the entities, names and values that are picked out of them.
 
-use crate::model::differing_statement_values::StatementFeatures;
+use crate::model::contradicting_statement_values::StatementFeatures;
 use crate::model::entity_extraction::{
     NamedEntity, PICKED_MAX, marked_entities, normal_name, possible_names,
 };

@@ -24,9 +24,9 @@ mod tests;
 mod writer;
 
 use crate::ingest::parse::Parsed;
-use crate::model::fields::CanonicalFields;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::links::reference::Reference;
+use crate::model::node_fields::CanonicalFields;
 
 pub(crate) use export_root_folders::{FoldersByRoot, RootWithinExport};
 pub(crate) use marker::FILE_HEADER;

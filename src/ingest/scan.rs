@@ -303,7 +303,7 @@ pub(crate) struct FolderIdentity(u64, u64);
 
 /// The id of a folder, and its modification time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FolderStat {
+pub(crate) struct EmptiedFolderCheckStat {
     pub(crate) id: FolderIdentity,
     pub(crate) is_empty: bool,
     /// Time of the last change of its entries, in nanoseconds since the Unix epoch.
@@ -311,10 +311,14 @@ pub(crate) struct FolderStat {
 }
 
 /// Returns the stats of a folder without walking it.
-pub(crate) fn stat_folder(path: &Path) -> io::Result<FolderStat> {
+pub(crate) fn stat_folder(path: &Path) -> io::Result<EmptiedFolderCheckStat> {
     let is_empty = fs::read_dir(path)?.next().transpose()?.is_none();
     let metadata = fs::metadata(path)?;
-    Ok(FolderStat { id: folder_id(&metadata), is_empty, mtime: stat_of(&metadata).mtime })
+    Ok(EmptiedFolderCheckStat {
+        id: folder_id(&metadata),
+        is_empty,
+        mtime: stat_of(&metadata).mtime,
+    })
 }
 
 #[cfg(unix)]

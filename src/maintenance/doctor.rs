@@ -4,7 +4,7 @@
 //! only be compared with the text by a command in the form of an `INSERT`, which is why a copy of
 //! it in a temporary table gets that command.
 
-mod altered_file_and_root_id_repair;
+mod altered_file_and_root_row_ids;
 mod altered_node_columns;
 mod broken_fields_repair;
 mod compile_roots;

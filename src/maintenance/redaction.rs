@@ -27,7 +27,7 @@ use rusqlite::{Connection, Transaction, params};
 use text_columns::TextColumn;
 
 use crate::ingest::redact::Redactor;
-use crate::model::fields;
+use crate::model::node_fields;
 use crate::store::commit_outcome::commit;
 use crate::store::file_identity_check::{OpenedFiles, kept_logs};
 use crate::store::node_columns::ColumnRedaction;
@@ -245,7 +245,7 @@ impl MemoryRedactor<'_> {
         if holds != ColumnRedaction::Json {
             return self.scrub(value).map(|(scrubbed, _)| scrubbed);
         }
-        fields::map_text(value, &mut |it| match self.scrub(it) {
+        node_fields::map_text(value, &mut |it| match self.scrub(it) {
             Some((scrubbed, _)) => scrubbed,
             None => it.to_owned(),
         })

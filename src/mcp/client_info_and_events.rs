@@ -39,7 +39,7 @@ impl ClientInfo {
 
 /// The kind of a request, as far as it matters for sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ClientRequestKind {
+pub(crate) enum ToolCallOrOtherRequest {
     /// It calls a tool.
     CallsTool,
     /// It asks for something else; `ping` does not count.
@@ -72,7 +72,7 @@ pub(crate) struct ToolCallFailure {
 
 /// An event of a client besides its requests.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum ClientNonRequestEvent<'a> {
+pub(crate) enum ClientActivity<'a> {
     /// A tool call is over.
     Called(ToolCallRecord<'a>),
     /// A connection, by the transport's name of it, has ended.
@@ -106,5 +106,5 @@ pub(crate) struct ClientRequestEvent<'a> {
     /// The version of the protocol that it uses.
     pub(crate) version: Version,
     /// The kind of the request.
-    pub(crate) act: ClientRequestKind,
+    pub(crate) act: ToolCallOrOtherRequest,
 }

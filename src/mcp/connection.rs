@@ -14,9 +14,9 @@ use super::server_requests::{InputResponses, PendingRequests, ServerRequestMode}
 use super::subscription::SubscriptionMailbox;
 use super::version::{RequestMeta, supported_versions, unknown_era_error};
 use super::{
-    CallContext, ClientCapabilities, ClientInfo, ClientNonRequestEvent, ClientRequestEvent,
-    ClientRequestKind, Handler, LIST_CACHE, Method, Outbox, OutgoingRpcMessageLine, QueuedRequest,
-    READ_CACHE, Server, Severity, Version,
+    CallContext, ClientActivity, ClientCapabilities, ClientInfo, ClientRequestEvent, Handler,
+    LIST_CACHE, Method, Outbox, OutgoingRpcMessageLine, QueuedRequest, READ_CACHE, Server,
+    Severity, ToolCallOrOtherRequest, Version,
 };
 use crate::mcp::rpc::{
     FrameResult, Message, Notification, Params, Request, RequestId, RpcError, result_line,
@@ -80,7 +80,7 @@ impl Connection {
     pub(crate) fn close<S: Handler>(&self, server: &Server<S>) {
         self.stop_asking();
         self.cancel_all();
-        server.handler.note(ClientNonRequestEvent::Left(&self.id));
+        server.handler.note(ClientActivity::Left(&self.id));
     }
 
     /// Returns whether the client has shaken hands or sent a modern request.
@@ -255,8 +255,8 @@ impl Connection {
     ) -> Option<String> {
         let act = match method {
             Method::Ping => return None,
-            Method::CallTool => ClientRequestKind::CallsTool,
-            _ => ClientRequestKind::Asks,
+            Method::CallTool => ToolCallOrOtherRequest::CallsTool,
+            _ => ToolCallOrOtherRequest::Asks,
         };
         server.handler.on_request(&ClientRequestEvent {
             connection: &self.id,

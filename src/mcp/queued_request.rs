@@ -10,7 +10,7 @@ use super::in_flight::InFlightGuard;
 use super::method::Method;
 use super::server_requests::InputResponses;
 use super::{
-    CallContext, ClientNonRequestEvent, CompletionRef, CompletionRequest, Handler, HandlerError,
+    CallContext, ClientActivity, CompletionRef, CompletionRequest, Handler, HandlerError,
     OutgoingRpcMessageLine, READ_CACHE, Server, ToolCallFailure, ToolCallRecord, Version,
     client_info_and_events, input_schema,
 };
@@ -210,7 +210,7 @@ impl<S: Handler> Server<S> {
             let (session, failure) = (session.as_deref(), failure.as_ref());
             let elapsed_ms = watch.elapsed_ms();
             let called = ToolCallRecord { session, tool: name, payload_bytes, elapsed_ms, failure };
-            self.handler.note(ClientNonRequestEvent::Called(called));
+            self.handler.note(ClientActivity::Called(called));
         }
         if call.is_cancelled() {
             return None;

@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::in_flight::InFlightGuard;
-use super::{ClientNonRequestEvent, Handler, OutgoingRpcMessageLine, Server};
+use super::{ClientActivity, Handler, OutgoingRpcMessageLine, Server};
 use crate::mcp::rpc::{Params, RequestId, RpcError, notification_line, result_line};
 use crate::mcp::uri::{self, UriError};
 use crate::text;
@@ -347,7 +347,7 @@ impl SubscriptionMailbox {
             is_new = true;
         }
         if is_new {
-            server.handler.note(ClientNonRequestEvent::Listened);
+            server.handler.note(ClientActivity::Listened);
             // The thread that looks for changes may be waiting for a subscriber.
             server.hub.wake();
         }

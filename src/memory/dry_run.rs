@@ -12,14 +12,14 @@ pub(crate) enum WriteOrDryRun {
 }
 
 /// The reason why a write is rolled back: it failed, or only counted.
-enum RolledBackWrite<T, E> {
+enum RollbackReason<T, E> {
     Failed(E),
     Counted(T),
 }
 
-impl<T, E: From<StoreError>> From<StoreError> for RolledBackWrite<T, E> {
-    fn from(error: StoreError) -> RolledBackWrite<T, E> {
-        RolledBackWrite::Failed(error.into())
+impl<T, E: From<StoreError>> From<StoreError> for RollbackReason<T, E> {
+    fn from(error: StoreError) -> RollbackReason<T, E> {
+        RollbackReason::Failed(error.into())
     }
 }
 
@@ -34,16 +34,16 @@ impl Memory {
         body: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
     ) -> Result<(T, Option<i64>), E> {
         let written = self.writer.write(message, "", now, |batch| {
-            let value = body(batch).map_err(RolledBackWrite::Failed)?;
+            let value = body(batch).map_err(RollbackReason::Failed)?;
             match mode {
                 WriteOrDryRun::Write => Ok(value),
-                WriteOrDryRun::DryRun => Err(RolledBackWrite::Counted(value)),
+                WriteOrDryRun::DryRun => Err(RollbackReason::Counted(value)),
             }
         });
         match written {
             Ok((value, commit)) => Ok((value, commit.snapshot)),
-            Err(RolledBackWrite::Counted(value)) => Ok((value, None)),
-            Err(RolledBackWrite::Failed(error)) => Err(error),
+            Err(RollbackReason::Counted(value)) => Ok((value, None)),
+            Err(RollbackReason::Failed(error)) => Err(error),
         }
     }
 }

@@ -18,7 +18,7 @@ const REST_MS: i64 = 60_000;
 
 /// The state of the embedding source: its last failure, and the last question with its vector.
 #[derive(Debug, Default)]
-pub(super) struct EmbeddingSourceState {
+pub(super) struct EmbeddingProviderState {
     failed_at: Option<UnixMillis>,
     last: Option<(String, QueryVector)>,
 }
@@ -98,7 +98,7 @@ impl Memory {
         }
     }
 
-    fn questions(&self) -> MutexGuard<'_, EmbeddingSourceState> {
+    fn questions(&self) -> MutexGuard<'_, EmbeddingProviderState> {
         // A poisoned lock is sound: each value is set as a whole.
         self.question_vectors.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -7,12 +7,12 @@ pub(crate) const STEP: i64 = 1 << 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AssignedOrderKey {
     pub(crate) position: i64,
-    pub(crate) change: SiblingKeyChange,
+    pub(crate) change: KeptMovedOrRenumbered,
 }
 
 /// The change of a sibling's order key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SiblingKeyChange {
+pub(crate) enum KeptMovedOrRenumbered {
     /// It keeps its key.
     Kept,
     /// Its place among its siblings is new.
@@ -37,7 +37,7 @@ fn spread(existing: &[Option<i64>], kept: &[bool]) -> Option<Vec<AssignedOrderKe
     while at < existing.len() {
         if kept[at] {
             let position = existing[at]?;
-            ranks.push(AssignedOrderKey { position, change: SiblingKeyChange::Kept });
+            ranks.push(AssignedOrderKey { position, change: KeptMovedOrRenumbered::Kept });
             below = Some(position);
             at += 1;
             continue;
@@ -59,7 +59,7 @@ fn spread(existing: &[Option<i64>], kept: &[bool]) -> Option<Vec<AssignedOrderKe
         };
         for nth in 0..n {
             let position = first.checked_add(nth.checked_mul(step)?)?;
-            ranks.push(AssignedOrderKey { position, change: SiblingKeyChange::Moved });
+            ranks.push(AssignedOrderKey { position, change: KeptMovedOrRenumbered::Moved });
         }
         below = ranks.last().map(|it| it.position);
         at += run;
@@ -68,8 +68,9 @@ fn spread(existing: &[Option<i64>], kept: &[bool]) -> Option<Vec<AssignedOrderKe
 }
 
 fn renumber(kept: &[bool]) -> Vec<AssignedOrderKey> {
-    let change =
-        |kept: bool| if kept { SiblingKeyChange::Renumbered } else { SiblingKeyChange::Moved };
+    let change = |kept: bool| {
+        if kept { KeptMovedOrRenumbered::Renumbered } else { KeptMovedOrRenumbered::Moved }
+    };
     (1..)
         .zip(kept)
         .map(|(nth, &it)| AssignedOrderKey { position: nth * STEP, change: change(it) })

@@ -5,8 +5,8 @@
 //! is due, not the many that were missed; after a step backward the next one is due one interval
 //! from then.
 //!
-//! A [`Throttle`] spaces notifications of changes: at once after quiet, and at a steady pace while
-//! changes go on.
+//! A [`NotificationThrottle`] spaces notifications of changes: at once after quiet, and at a steady
+//! pace while changes go on.
 
 use crate::model::clock::UnixMillis;
 
@@ -81,14 +81,14 @@ impl Schedule {
 /// Debounces notifications of changes. The first change after quiet fires at once, further ones
 /// once a window, and the last one once more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Throttle {
+pub(crate) struct NotificationThrottle {
     /// The last notification; `None` before the first.
     last_fired: Option<UnixMillis>,
     /// Whether something changed since.
     is_pending: bool,
 }
 
-impl Throttle {
+impl NotificationThrottle {
     /// Records a change.
     pub(crate) fn note(&mut self) {
         self.is_pending = true;
@@ -98,7 +98,7 @@ impl Throttle {
     pub(crate) fn fire(&mut self, now: UnixMillis, window_ms: i64) -> bool {
         let is_time = self.left_ms(now, window_ms) == Some(0);
         if is_time {
-            *self = Throttle { last_fired: Some(now), is_pending: false };
+            *self = NotificationThrottle { last_fired: Some(now), is_pending: false };
         }
         is_time
     }

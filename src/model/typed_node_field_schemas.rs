@@ -9,8 +9,8 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::fields::CanonicalFields;
 use super::identity::NodeId;
+use super::node_fields::CanonicalFields;
 use super::tree::NodeType;
 
 /// A type of node that has fields.

@@ -12,7 +12,7 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig};
 use ureq::{Agent, Error};
 
 use super::request_formats::HttpRequest;
-use super::{ProviderError, ProviderKey, response_parsing};
+use super::{ProviderApiKey, ProviderError, response_parsing};
 
 /// Bytes of an answer, at most.
 const ANSWER_BYTES_MAX: u64 = 32 * 1024 * 1024;
@@ -23,14 +23,14 @@ const HEAD_BYTES_MAX: usize = 64 * 1024;
 pub(super) struct HttpClient {
     agent: Agent,
     url: String,
-    key: Option<ProviderKey>,
+    key: Option<ProviderApiKey>,
 }
 
 impl HttpClient {
     /// Returns a client of the service at `url`; nothing is connected yet.
     pub(super) fn new(
         url: &str,
-        key: Option<ProviderKey>,
+        key: Option<ProviderApiKey>,
         certificates: Option<&[u8]>,
         (timeout, is_plain_allowed): (Duration, bool),
     ) -> Result<HttpClient, ProviderError> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ModelPrompt, ProviderKey, RedactedText};
+use super::{ModelPrompt, ProviderApiKey, RedactedText};
 use crate::settings::config::{ProviderKind, ProviderSpec};
 
 /// The version of Anthropic's interface.
@@ -133,7 +133,7 @@ impl HttpRequest {
     }
 
     /// Returns the name and the text of the header that has the key.
-    pub(super) fn authorization(&self, key: &ProviderKey) -> (&'static str, String) {
+    pub(super) fn authorization(&self, key: &ProviderApiKey) -> (&'static str, String) {
         let (name, before) = self.key_header;
         (name, format!("{before}{}", key.0))
     }

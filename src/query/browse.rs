@@ -36,41 +36,41 @@ pub(crate) const LIMIT_DEFAULT: usize = 100;
 const BYTES_MAX: usize = 200 * 1024;
 
 /// Rows of a page, and where the next one begins.
-struct BrowsePage {
+struct CursorPage {
     rows: Vec<Value>,
     /// The cursor of the last row, if there are more.
     next: Option<String>,
 }
 
-impl BrowsePage {
+impl CursorPage {
     /// Takes rows while they fit, of `n_max` and one more that tells that there are more.
     fn take<T>(
         items: &[T],
         n_max: usize,
         row: impl Fn(&T) -> Value,
         cursor: impl Fn(&T) -> String,
-    ) -> BrowsePage {
+    ) -> CursorPage {
         let (mut rows, mut n_bytes) = (Vec::new(), 0);
         for (nth, item) in items.iter().enumerate() {
             let row = row(item);
             n_bytes += row.to_string().len();
             if nth == n_max || (0 < nth && BYTES_MAX < n_bytes) {
                 let next = items.get(nth.wrapping_sub(1)).map(&cursor);
-                return BrowsePage { rows, next };
+                return CursorPage { rows, next };
             }
             rows.push(row);
         }
-        BrowsePage { rows, next: None }
+        CursorPage { rows, next: None }
     }
 }
 
-/// Reads whole numbers between periods, as [`BrowsePage`] have them in their cursors.
+/// Reads whole numbers between periods, as [`CursorPage`] have them in their cursors.
 fn numbers<const N: usize>(name: &str, cursor: &str) -> Result<[i64; N], Error> {
     let parsed: Option<Vec<i64>> = cursor.split('.').map(|it| it.parse().ok()).collect();
     parsed.and_then(|it| it.try_into().ok()).ok_or_else(|| bad_cursor(name, cursor))
 }
 
-/// Reads one number above zero, as [`BrowsePage`] have it in their cursors.
+/// Reads one number above zero, as [`CursorPage`] have it in their cursors.
 fn position(name: &str, cursor: &str) -> Result<i64, Error> {
     let [position] = numbers(name, cursor)?;
     if position < 1 { Err(bad_cursor(name, cursor)) } else { Ok(position) }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Error;
 use super::asked_dates::{AskedDate, DateWording};
-use super::date_form_expressions::{date_forms, phrase_of_dotted};
+use super::dates_to_fts_query::{date_forms, phrase_of_dotted};
 use super::document_dates::{DaySpan, told_days};
 use super::query_parser::{QuestionTermRole, TERMS_MAX, Term, TermUnitKind};
 use crate::model::tree::NodeType;

@@ -47,7 +47,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use super::{BackgroundTask, StopReason, StopSignal, ThreadGroup, spawn, spawn_small};
+use super::{BackgroundTaskSpec, StopReason, StopSignal, ThreadGroup, spawn, spawn_small};
 use crate::mcp::version::Version;
 use crate::mcp::{Handler, Server};
 use crate::model::clock::{Clock, Stopwatch};
@@ -163,7 +163,7 @@ struct HttpServerState<S: Handler> {
 pub(crate) fn serve_http<S: Handler>(
     server: &Arc<Server<S>>,
     clock: &Clock,
-    background: Vec<BackgroundTask>,
+    background: Vec<BackgroundTaskSpec>,
     options: HttpOptions,
     announce: impl FnOnce(SocketAddr),
     interrupts: &Receiver<()>,
@@ -191,7 +191,7 @@ pub(crate) fn serve_http<S: Handler>(
     let listening = Arc::clone(&endpoint);
     let listener = spawn("listener", move || listen(&listening, &listener, &alive))?;
     let mut threads = ThreadGroup::default();
-    for BackgroundTask { name, work } in background {
+    for BackgroundTaskSpec { name, work } in background {
         let stop = endpoint.stop.clone();
         threads.add(name, move || work(&stop))?;
     }

@@ -18,7 +18,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use super::single_client_worker_pool::SingleClientWorkerPool;
-use super::{BackgroundTask, StopReason, StopSignal, ThreadGroup, join, spawn, work};
+use super::{BackgroundTaskSpec, StopReason, StopSignal, ThreadGroup, join, spawn, work};
 use crate::mcp::rpc::{FrameReader, FrameResult};
 use crate::mcp::{
     Connection, Handler, Outbox, OutgoingRpcMessageLine, QueuedRequest, Server, TransportAction,
@@ -43,7 +43,7 @@ const GRACE: Duration = Duration::from_millis(1000);
 pub(crate) fn serve_stdio<S: Handler>(
     server: &Arc<Server<S>>,
     clock: &Clock,
-    background: Vec<BackgroundTask>,
+    background: Vec<BackgroundTaskSpec>,
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
     interrupts: &Receiver<()>,
@@ -103,7 +103,7 @@ struct StdioConnection<'a, S: Handler> {
     writer: ThreadGroup,
     workers: ThreadGroup,
     background: ThreadGroup,
-    waiting: Vec<BackgroundTask>,
+    waiting: Vec<BackgroundTaskSpec>,
     stop: StopSignal,
 }
 
@@ -171,7 +171,7 @@ impl<S: Handler> StdioConnection<'_, S> {
     }
 
     fn start_background(&mut self) -> io::Result<()> {
-        for BackgroundTask { name, work } in self.waiting.drain(..) {
+        for BackgroundTaskSpec { name, work } in self.waiting.drain(..) {
             let stop = self.stop.clone();
             self.background.add(name, move || work(&stop))?;
         }

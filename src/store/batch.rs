@@ -5,7 +5,7 @@
 //! their terms from the sum, and at the end it adds the terms of the children as they are then.
 //! Terms of nodes inserted below a parent without children are added as they are inserted.
 
-mod agent_edits;
+mod agent_node_writes;
 mod columns_derived_from_place;
 mod custom_views;
 mod entity_name_lookup_cache;
@@ -29,7 +29,7 @@ use std::collections::{BTreeSet, HashMap};
 pub(in crate::store) use entity_name_lookup_cache::EntityNamesAtHead;
 use entity_name_lookup_cache::KnownEntityNames;
 pub(crate) use facets::{NodeFacetSet, node_facet_set};
-pub(crate) use file_node_by_entity_name::FileNames;
+pub(crate) use file_node_by_entity_name::FileNodeNames;
 use fts::IndexingTime;
 #[cfg(feature = "shared")]
 pub(in crate::store) use fts::merge_few;

@@ -8,7 +8,6 @@
 mod active_work_leases;
 mod briefing_candidates;
 mod browse;
-mod browse_sum_cache;
 mod change_detection_counters;
 mod custom_views;
 #[cfg(any(test, fuzzing))]
@@ -21,6 +20,7 @@ mod exclusion_reasons_and_replacements;
 mod files_by_path;
 mod filter;
 mod fts_hits;
+mod heat_file_and_change_sum_cache;
 mod history;
 mod knowledge;
 mod omitted_subtree_size;
@@ -69,7 +69,9 @@ pub(crate) use {
     briefing_candidates::UsedNodeWithHeat, empty_or_filled_memory::PopulationState,
     stats_cache::SumCache,
 };
-pub(crate) use {browse_sum_cache::FileSums, change_detection_counters::ChangeDetectionCounters};
+pub(crate) use {
+    change_detection_counters::ChangeDetectionCounters, heat_file_and_change_sum_cache::FileSums,
+};
 
 use deadline::QueryDeadline;
 
@@ -165,7 +167,7 @@ impl Reader {
         Reader { sums: sums.clone(), ..self }
     }
 
-    fn browse_sums(&self) -> &browse_sum_cache::BrowseCache {
+    fn browse_sums(&self) -> &heat_file_and_change_sum_cache::BrowseCache {
         &self.sums.browsed
     }
 

@@ -15,7 +15,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::descriptor_shortage::{is_shortage, shortage};
-use super::{StoreError, busy_handler, damaged_wal, lock_list};
+use super::{StoreError, busy_handler, damaged_wal_replay, lock_list};
 
 /// Longest wait for processes that open or close the database at the same time.
 const RIVALS_WAIT: Duration = Duration::from_secs(3);
@@ -37,8 +37,8 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     if has_bytes(&log) && !has_bytes(&full) {
         return Err(StoreError::Emptied { path: path.to_owned(), log });
     }
-    if has_bytes(&log) && damaged_wal::has_no_table(&full) {
-        match damaged_wal::has_unread_commits(&log, &full) {
+    if has_bytes(&log) && damaged_wal_replay::has_no_table(&full) {
+        match damaged_wal_replay::has_unread_commits(&log, &full) {
             Ok(true) => return Err(StoreError::Unread { path: path.to_owned(), log }),
             Err(error) if is_shortage(&error) => return Err(shortage("look into the log")),
             _ => (),

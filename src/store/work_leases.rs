@@ -47,21 +47,21 @@ pub(crate) enum ClaimableLeaseAge {
 }
 
 /// Takes and renews leases for one holder, on a connection of its own.
-pub(crate) struct LeaseAcquirer {
+pub(crate) struct LeaseManager {
     conn: Mutex<RelaxedDurabilityConnection>,
     file_identity: Arc<OpenedFiles>,
     holder: String,
 }
 
-impl LeaseAcquirer {
+impl LeaseManager {
     /// Opens the connection; the memory must exist. No other process may use the name `holder`.
     pub(crate) fn open(
         path: &Path,
         file_identity: &Arc<OpenedFiles>,
         holder: &str,
-    ) -> Result<LeaseAcquirer, StoreError> {
+    ) -> Result<LeaseManager, StoreError> {
         let conn = Mutex::new(RelaxedDurabilityConnection::open(path, file_identity, BUSY_WAIT)?);
-        Ok(LeaseAcquirer {
+        Ok(LeaseManager {
             conn,
             file_identity: Arc::clone(file_identity),
             holder: holder.to_owned(),
@@ -159,7 +159,7 @@ impl LeaseAcquirer {
 
 /// A lease that has not expired.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LeaseNameAndHolder {
+pub(crate) struct LeaseInForce {
     /// The name of the work.
     pub(crate) name: String,
     /// The process that does it, by a name that no other has.

@@ -10,7 +10,7 @@ use super::rest_api::{self, RestContext};
 use super::{HandlerWithChangeWatch, RecordSessions, read_row, resources};
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    Args, CallContext, ClientNonRequestEvent, ClientRequestEvent, CompletionRequest, Handler,
+    Args, CallContext, ClientActivity, ClientRequestEvent, CompletionRequest, Handler,
     HandlerError, PromptMessage, RestApiReply, RestApiRequest, ServerInfo,
     TemplateInstanceResource, ToolReply,
 };
@@ -92,15 +92,13 @@ impl Handler for ResourcesOnlyHandler {
         self.sessions.on_request(seen, &self.workspace.redactor, self.view.now())
     }
 
-    fn note(&self, event: ClientNonRequestEvent<'_>) {
+    fn note(&self, event: ClientActivity<'_>) {
         match event {
-            ClientNonRequestEvent::Called(called) => {
-                self.sessions.on_call_end(&called, self.view.now())
-            }
-            ClientNonRequestEvent::Left(connection) => {
+            ClientActivity::Called(called) => self.sessions.on_call_end(&called, self.view.now()),
+            ClientActivity::Left(connection) => {
                 self.sessions.on_disconnect(connection, self.view.now())
             }
-            ClientNonRequestEvent::Listened => self.watch.begin_or_warn(&self.view),
+            ClientActivity::Listened => self.watch.begin_or_warn(&self.view),
         }
     }
 }

@@ -330,7 +330,7 @@ fn broken_ways(sources: &[Source]) -> Vec<String> {
 #[test]
 fn help_names_every_flag_in_80_columns() {
     let help = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli/help");
-    let parsers = fs::read_to_string(help.join("../args/command_parsers.rs")).unwrap();
+    let parsers = fs::read_to_string(help.join("../args/subcommand_parsers.rs")).unwrap();
     let mut complaints = Vec::new();
     for entry in fs::read_dir(&help).unwrap() {
         let path = entry.unwrap().path();

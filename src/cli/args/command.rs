@@ -20,7 +20,7 @@ pub(crate) enum Command {
     Compile(CompileArgs),
     Serve(ServeArgs),
     View(BrowserViewArgs),
-    Inspect(InspectMemoryArgs),
+    Inspect(InspectArgs),
     Search(SearchArgs),
     Remember(RememberArgs),
     Memories(MemoriesArgs),
@@ -133,7 +133,7 @@ pub(crate) struct BrowserViewArgs {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct InspectMemoryArgs {
+pub(crate) struct InspectArgs {
     pub(crate) db: Option<PathBuf>,
     pub(crate) is_tree: bool,
     pub(crate) is_files: bool,

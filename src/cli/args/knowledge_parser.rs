@@ -8,8 +8,8 @@ use serde_json::{Map, Value as Json};
 
 use super::UsageError;
 use super::command::Command;
-use super::command_parsers::{ParsedCommand, otherwise};
 use super::knowledge_args::{KnowledgeArgs, KnowledgeCommand, KnowledgeTextSource};
+use super::subcommand_parsers::{ParsedCommand, otherwise};
 
 /// The form of a flag's value.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use lexopt::prelude::*;
 
 use super::UsageError;
 use super::command::{Command, HookArgs, HookEvent, SetupArgs, SetupClients};
-use super::command_parsers::{ParsedCommand, at_most_one, otherwise};
+use super::subcommand_parsers::{ParsedCommand, at_most_one, otherwise};
 use super::value_parsers::{parse_client, parse_number, parse_scope, parse_tools};
 
 pub(super) fn setup(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {

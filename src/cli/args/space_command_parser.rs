@@ -7,7 +7,7 @@ use lexopt::prelude::*;
 
 use super::UsageError;
 use super::command::{Command, SpaceArgs, SpaceTask};
-use super::command_parsers::otherwise;
+use super::subcommand_parsers::otherwise;
 
 pub(super) fn space(parser: &mut Parser, db: Option<PathBuf>) -> Result<Command, UsageError> {
     const TASKS: &str = "create, join, status, image, cut or leave";

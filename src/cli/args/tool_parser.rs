@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use super::UsageError;
 use super::command::{ArgumentFromStdin, Command, ToolArgs};
-use super::command_parsers::{ParsedCommand, otherwise};
+use super::subcommand_parsers::{ParsedCommand, otherwise};
 use crate::surface::tool_named;
 
 /// A command that is a tool.

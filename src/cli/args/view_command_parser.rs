@@ -6,7 +6,7 @@ use lexopt::Parser;
 use lexopt::prelude::*;
 
 use super::command::{BrowserViewArgs, Command};
-use super::command_parsers::{ParsedCommand, otherwise};
+use super::subcommand_parsers::{ParsedCommand, otherwise};
 use super::value_parsers::{RawSharedSpaceFlags, shared_url};
 
 pub(super) fn view(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {

@@ -16,7 +16,7 @@ use crate::cli::args::ServeArgs;
 use crate::mcp::{Handler, Server};
 use crate::model::clock::Clock;
 use crate::server::http::{self, ADDRESS, AccessRules, BearerToken, Limits, OneTimeLinks};
-use crate::server::{BackgroundTask, StopReason};
+use crate::server::{BackgroundTaskSpec, StopReason};
 use crate::settings::config::Config;
 
 pub(in crate::cli) use crate::server::http::HttpOptions;
@@ -33,7 +33,7 @@ pub(in crate::cli) fn address(options: &HttpOptions) -> String {
 pub(in crate::cli) fn run<S: Handler>(
     server: &Arc<Server<S>>,
     clock: &Clock,
-    background: Vec<BackgroundTask>,
+    background: Vec<BackgroundTaskSpec>,
     options: HttpOptions,
     announce: impl FnOnce(String),
     interrupts: &Receiver<()>,

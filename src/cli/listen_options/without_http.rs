@@ -10,7 +10,7 @@ use crate::cli::CommandError;
 use crate::cli::args::ServeArgs;
 use crate::mcp::{Handler, Server};
 use crate::model::clock::Clock;
-use crate::server::{BackgroundTask, StopReason};
+use crate::server::{BackgroundTaskSpec, StopReason};
 use crate::settings::config::Config;
 
 /// Options that cannot exist.
@@ -26,7 +26,7 @@ pub(in crate::cli) fn address(options: &HttpOptions) -> String {
 pub(in crate::cli) fn run<S: Handler>(
     _: &Arc<Server<S>>,
     _: &Clock,
-    _: Vec<BackgroundTask>,
+    _: Vec<BackgroundTaskSpec>,
     options: HttpOptions,
     _: impl FnOnce(String),
     _: &Receiver<()>,

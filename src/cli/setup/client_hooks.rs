@@ -99,7 +99,7 @@ pub(super) struct HookCommand {
 }
 
 /// The hooks that a client has: the file of each scope, and its form.
-struct ClientHooks {
+struct ClientHookFiles {
     client: Client,
     project: BaseRelativePath,
     user: BaseRelativePath,
@@ -115,38 +115,38 @@ enum HookFileLayout {
 }
 
 /// Every client that has hooks.
-const ROWS: &[ClientHooks] = &[
-    ClientHooks {
+const ROWS: &[ClientHookFiles] = &[
+    ClientHookFiles {
         client: Client::ClaudeCode,
         project: (BaseDir::Project, ".claude/settings.json"),
         user: (BaseDir::Claude, "settings.json"),
         form: HookFileLayout::Settings(CLAUDE_EVENTS),
     },
-    ClientHooks {
+    ClientHookFiles {
         client: Client::Codex,
         project: (BaseDir::Project, ".codex/hooks.json"),
         user: (BaseDir::Codex, "hooks.json"),
         form: HookFileLayout::Settings(CLAUDE_EVENTS),
     },
-    ClientHooks {
+    ClientHookFiles {
         client: Client::GeminiCli,
         project: (BaseDir::Project, ".gemini/settings.json"),
         user: (BaseDir::Home, ".gemini/settings.json"),
         form: HookFileLayout::Settings(GEMINI_EVENTS),
     },
-    ClientHooks {
+    ClientHookFiles {
         client: Client::QwenCode,
         project: (BaseDir::Project, ".qwen/settings.json"),
         user: (BaseDir::Home, ".qwen/settings.json"),
         form: HookFileLayout::Settings(QWEN_EVENTS),
     },
-    ClientHooks {
+    ClientHookFiles {
         client: Client::CopilotCli,
         project: (BaseDir::Project, ".github/hooks/remindb.json"),
         user: (BaseDir::Copilot, "hooks/remindb.json"),
         form: HookFileLayout::CopilotFile(COPILOT_EVENTS),
     },
-    ClientHooks {
+    ClientHookFiles {
         client: Client::OpenCode,
         project: (BaseDir::Project, ".opencode/plugins/remindb.js"),
         user: (BaseDir::Config, "opencode/plugins/remindb.js"),
@@ -293,7 +293,7 @@ pub(super) fn is_own_file(path: &Path) -> bool {
     path.ends_with("plugins/remindb.js") || path.ends_with("hooks/remindb.json")
 }
 
-fn row(client: Client) -> Option<&'static ClientHooks> {
+fn row(client: Client) -> Option<&'static ClientHookFiles> {
     ROWS.iter().find(|it| it.client == client)
 }
 

@@ -13,7 +13,7 @@ use super::server_connection::{
     GrantsWithFile, ServerConnection, TokenSource, ToolsByPermission, server_name,
 };
 use super::settings_edit_types::Grant;
-use super::supported_clients::ClientPaths;
+use super::supported_clients::SettingsAndSkillPaths;
 use super::{SKILLS, UserFolders, scope_of};
 use crate::cli::args::{Client, ProjectOrUser, SetupArgs};
 use crate::cli::{CommandError, CommandStreamsAndClock};
@@ -28,7 +28,7 @@ pub(super) struct SetupJob<'a> {
     pub(super) args: &'a SetupArgs,
     pub(super) client: Client,
     pub(super) scope: ProjectOrUser,
-    pub(super) places: &'static ClientPaths,
+    pub(super) places: &'static SettingsAndSkillPaths,
     pub(super) home: &'a UserFolders,
     loaded: LoadedManifest,
     /// The record of this setup, without files yet.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::job::offered_tools;
 use super::server_connection::{PROJECT_VARIABLE, ServerConnection, server_name};
 use super::settings_edit_types::EditRefusal;
-use super::supported_clients::ClientPaths;
+use super::supported_clients::SettingsAndSkillPaths;
 use super::{UserFolders, client_hooks, file_edits};
 use crate::cli::args::{CLIENTS, Client, ProjectOrUser, SetupArgs};
 use crate::cli::memory_file_location::MemoryLookupFolders;
@@ -61,7 +61,7 @@ fn status(
     args: &SetupArgs,
     home: &UserFolders,
     around: &MemoryLookupFolders,
-    (client, scope, places): (Client, ProjectOrUser, &ClientPaths),
+    (client, scope, places): (Client, ProjectOrUser, &SettingsAndSkillPaths),
 ) -> ClientStatus {
     let folders = &home.folders;
     let path = places.settings_file(folders);

@@ -70,7 +70,7 @@ pub(super) type BaseRelativePath = (BaseDir, &'static str);
 
 /// The places of a client in one scope.
 #[derive(Debug)]
-pub(super) struct ClientPaths {
+pub(super) struct SettingsAndSkillPaths {
     /// Files that may hold the servers: the first that exists is used, else the first.
     pub(super) settings: &'static [BaseRelativePath],
     /// The folder that gets a folder for each skill.
@@ -87,8 +87,8 @@ pub(super) struct ClientRow {
     client: Client,
     pub(super) title: &'static str,
     format: SettingsFormat,
-    project: Option<ClientPaths>,
-    user: Option<ClientPaths>,
+    project: Option<SettingsAndSkillPaths>,
+    user: Option<SettingsAndSkillPaths>,
     /// Its program, and a place that it makes: either shows that it is installed.
     program: &'static str,
     trace: BaseRelativePath,
@@ -124,7 +124,7 @@ impl ClientFolders {
 
 impl Client {
     /// Returns the places of a scope; `None` where the client has none.
-    pub(super) fn places(self, scope: ProjectOrUser) -> Option<&'static ClientPaths> {
+    pub(super) fn places(self, scope: ProjectOrUser) -> Option<&'static SettingsAndSkillPaths> {
         match scope {
             ProjectOrUser::Project => self.row().project.as_ref(),
             ProjectOrUser::User => self.row().user.as_ref(),
@@ -152,7 +152,7 @@ impl Client {
     }
 }
 
-impl ClientPaths {
+impl SettingsAndSkillPaths {
     /// Returns the settings file that holds the servers.
     pub(super) fn settings_file(&self, folders: &ClientFolders) -> PathBuf {
         let all = self.settings.iter().map(|it| folders.path(*it));
@@ -172,13 +172,13 @@ const ROWS: &[ClientRow] = &[
         client: Client::ClaudeCode,
         title: "Claude Code",
         format: json(JsonDialect::Strict, "mcpServers"),
-        project: Some(ClientPaths {
+        project: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Project, ".mcp.json")],
             skills: Some((BaseDir::Project, ".claude/skills")),
             also_reads: &[],
             advice: "start Claude Code here and approve the server; `/mcp` shows it",
         }),
-        user: Some(ClientPaths {
+        user: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::ClaudeServers, ".claude.json")],
             skills: Some((BaseDir::Claude, "skills")),
             also_reads: &[],
@@ -192,7 +192,7 @@ const ROWS: &[ClientRow] = &[
         title: "Claude Desktop",
         format: json(JsonDialect::Strict, "mcpServers"),
         project: None,
-        user: Some(ClientPaths {
+        user: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Desktop, "Claude/claude_desktop_config.json")],
             skills: None,
             also_reads: &[],
@@ -205,13 +205,13 @@ const ROWS: &[ClientRow] = &[
         client: Client::Codex,
         title: "Codex",
         format: SettingsFormat::Toml,
-        project: Some(ClientPaths {
+        project: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Project, ".codex/config.toml")],
             skills: Some((BaseDir::Project, ".agents/skills")),
             also_reads: &[],
             advice: "start Codex here and trust the project; `/mcp` shows the server",
         }),
-        user: Some(ClientPaths {
+        user: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Codex, "config.toml")],
             skills: Some((BaseDir::Home, ".agents/skills")),
             also_reads: &[],
@@ -224,13 +224,13 @@ const ROWS: &[ClientRow] = &[
         client: Client::GeminiCli,
         title: "Gemini CLI",
         format: json(JsonDialect::Comments, "mcpServers"),
-        project: Some(ClientPaths {
+        project: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Project, ".gemini/settings.json")],
             skills: Some((BaseDir::Project, ".gemini/skills")),
             also_reads: &[(BaseDir::Project, ".agents/skills")],
             advice: "start Gemini CLI anew; `/mcp` shows the server",
         }),
-        user: Some(ClientPaths {
+        user: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Home, ".gemini/settings.json")],
             skills: Some((BaseDir::Home, ".gemini/skills")),
             also_reads: &[(BaseDir::Home, ".agents/skills")],
@@ -248,7 +248,7 @@ const ROWS: &[ClientRow] = &[
             container: "mcp",
             inner: Some("servers"),
         }),
-        project: Some(ClientPaths {
+        project: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Project, "opencode.json"), (BaseDir::Project, "opencode.jsonc")],
             skills: Some((BaseDir::Project, ".opencode/skills")),
             also_reads: &[
@@ -257,7 +257,7 @@ const ROWS: &[ClientRow] = &[
             ],
             advice: "start OpenCode anew; `opencode mcp list` shows the server",
         }),
-        user: Some(ClientPaths {
+        user: Some(SettingsAndSkillPaths {
             settings: &[
                 (BaseDir::Config, "opencode/opencode.json"),
                 (BaseDir::Config, "opencode/opencode.jsonc"),
@@ -273,13 +273,13 @@ const ROWS: &[ClientRow] = &[
         client: Client::QwenCode,
         title: "Qwen Code",
         format: json(JsonDialect::Comments, "mcpServers"),
-        project: Some(ClientPaths {
+        project: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Project, ".qwen/settings.json")],
             skills: Some((BaseDir::Project, ".qwen/skills")),
             also_reads: &[],
             advice: "run `qwen mcp approve remindb` here, or approve the server when asked",
         }),
-        user: Some(ClientPaths {
+        user: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Home, ".qwen/settings.json")],
             skills: Some((BaseDir::Home, ".qwen/skills")),
             also_reads: &[],
@@ -292,7 +292,7 @@ const ROWS: &[ClientRow] = &[
         client: Client::CopilotCli,
         title: "Copilot CLI",
         format: json(JsonDialect::Strict, "mcpServers"),
-        project: Some(ClientPaths {
+        project: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Project, ".github/mcp.json")],
             skills: Some((BaseDir::Project, ".github/skills")),
             also_reads: &[
@@ -301,7 +301,7 @@ const ROWS: &[ClientRow] = &[
             ],
             advice: "trust the folder; `copilot --allow-tool remindb` asks for none of its tools",
         }),
-        user: Some(ClientPaths {
+        user: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Copilot, "mcp-config.json")],
             skills: Some((BaseDir::Copilot, "skills")),
             also_reads: &[(BaseDir::Home, ".agents/skills")],
@@ -314,7 +314,7 @@ const ROWS: &[ClientRow] = &[
         client: Client::Cursor,
         title: "Cursor",
         format: json(JsonDialect::Relaxed, "mcpServers"),
-        project: Some(ClientPaths {
+        project: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Project, ".cursor/mcp.json")],
             skills: Some((BaseDir::Project, ".cursor/skills")),
             also_reads: &[
@@ -323,7 +323,7 @@ const ROWS: &[ClientRow] = &[
             ],
             advice: "turn the server on in Cursor's settings, under MCP",
         }),
-        user: Some(ClientPaths {
+        user: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Home, ".cursor/mcp.json")],
             skills: Some((BaseDir::Home, ".cursor/skills")),
             also_reads: &[(BaseDir::Home, ".claude/skills"), (BaseDir::Home, ".agents/skills")],
@@ -336,7 +336,7 @@ const ROWS: &[ClientRow] = &[
         client: Client::VsCode,
         title: "VS Code",
         format: json(JsonDialect::Relaxed, "servers"),
-        project: Some(ClientPaths {
+        project: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Project, ".vscode/mcp.json")],
             skills: Some((BaseDir::Project, ".github/skills")),
             also_reads: &[
@@ -345,7 +345,7 @@ const ROWS: &[ClientRow] = &[
             ],
             advice: "start the server in VS Code: `MCP: List Servers`",
         }),
-        user: Some(ClientPaths {
+        user: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Desktop, "Code/User/mcp.json")],
             skills: Some((BaseDir::Copilot, "skills")),
             also_reads: &[(BaseDir::Home, ".claude/skills"), (BaseDir::Home, ".agents/skills")],
@@ -359,7 +359,7 @@ const ROWS: &[ClientRow] = &[
         title: "Windsurf",
         format: json(JsonDialect::Strict, "mcpServers"),
         project: None,
-        user: Some(ClientPaths {
+        user: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Home, ".codeium/windsurf/mcp_config.json")],
             skills: Some((BaseDir::Home, ".codeium/windsurf/skills")),
             also_reads: &[(BaseDir::Home, ".agents/skills")],
@@ -373,7 +373,7 @@ const ROWS: &[ClientRow] = &[
         title: "Cline",
         format: json(JsonDialect::Strict, "mcpServers"),
         project: None,
-        user: Some(ClientPaths {
+        user: Some(SettingsAndSkillPaths {
             settings: &[
                 (BaseDir::Home, ".cline/data/settings/cline_mcp_settings.json"),
                 (
@@ -393,13 +393,13 @@ const ROWS: &[ClientRow] = &[
         client: Client::Zed,
         title: "Zed",
         format: json(JsonDialect::Relaxed, "context_servers"),
-        project: Some(ClientPaths {
+        project: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Project, ".zed/settings.json")],
             skills: Some((BaseDir::Project, ".agents/skills")),
             also_reads: &[],
             advice: "trust the project in Zed; the agent's settings show the server",
         }),
-        user: Some(ClientPaths {
+        user: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Config, "zed/settings.json")],
             skills: Some((BaseDir::Home, ".agents/skills")),
             also_reads: &[],
@@ -412,7 +412,7 @@ const ROWS: &[ClientRow] = &[
         client: Client::Amp,
         title: "Amp",
         format: json(JsonDialect::Relaxed, "amp.mcpServers"),
-        project: Some(ClientPaths {
+        project: Some(SettingsAndSkillPaths {
             settings: &[
                 (BaseDir::Project, ".amp/settings.json"),
                 (BaseDir::Project, ".amp/settings.jsonc"),
@@ -421,7 +421,7 @@ const ROWS: &[ClientRow] = &[
             also_reads: &[(BaseDir::Project, ".claude/skills")],
             advice: "run `amp mcp approve remindb` here, then start Amp anew",
         }),
-        user: Some(ClientPaths {
+        user: Some(SettingsAndSkillPaths {
             settings: &[
                 (BaseDir::Config, "amp/settings.json"),
                 (BaseDir::Config, "amp/settings.jsonc"),
@@ -437,7 +437,7 @@ const ROWS: &[ClientRow] = &[
         client: Client::Crush,
         title: "Crush",
         format: json(JsonDialect::Strict, "mcp"),
-        project: Some(ClientPaths {
+        project: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Project, "crush.json"), (BaseDir::Project, ".crush.json")],
             skills: Some((BaseDir::Project, ".crush/skills")),
             also_reads: &[
@@ -447,7 +447,7 @@ const ROWS: &[ClientRow] = &[
             ],
             advice: "start Crush anew; its sidebar shows the server",
         }),
-        user: Some(ClientPaths {
+        user: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Config, "crush/crush.json")],
             skills: Some((BaseDir::Config, "crush/skills")),
             also_reads: &[
@@ -464,13 +464,13 @@ const ROWS: &[ClientRow] = &[
         client: Client::Droid,
         title: "Droid",
         format: json(JsonDialect::Strict, "mcpServers"),
-        project: Some(ClientPaths {
+        project: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Project, ".factory/mcp.json")],
             skills: Some((BaseDir::Project, ".factory/skills")),
             also_reads: &[(BaseDir::Project, ".agents/skills")],
             advice: "start Droid anew; `/mcp` shows the server",
         }),
-        user: Some(ClientPaths {
+        user: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Home, ".factory/mcp.json")],
             skills: Some((BaseDir::Home, ".factory/skills")),
             also_reads: &[],
@@ -484,7 +484,7 @@ const ROWS: &[ClientRow] = &[
         title: "Goose",
         format: SettingsFormat::Yaml,
         project: None,
-        user: Some(ClientPaths {
+        user: Some(SettingsAndSkillPaths {
             settings: &[(BaseDir::Config, "goose/config.yaml")],
             skills: Some((BaseDir::Config, "goose/skills")),
             also_reads: &[

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::ExportedNodeAttributes;
-use crate::model::fields::CanonicalFields;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::links::reference::{Reference, ReferenceSyntax, WEIGHT_MAX};
+use crate::model::node_fields::CanonicalFields;
 use crate::model::tree::{ContentFormat, Node, NodeType};
 
 /// The first line of an exported file.
@@ -52,7 +52,7 @@ pub(super) struct Marker {
 
 /// The values that the writer does not leave to the block.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ExplicitAttributes {
+pub(super) struct AttributesToWriteInMarker {
     pub(super) label: bool,
     pub(super) lang: bool,
     pub(super) level: bool,
@@ -87,7 +87,7 @@ pub(super) fn print(
     node: &Node,
     depth: usize,
     marks: &ExportedNodeAttributes,
-    explicit: ExplicitAttributes,
+    explicit: AttributesToWriteInMarker,
 ) -> String {
     let id = marks.id.map(|it| it.to_string()).unwrap_or_default();
     let hash = ContentHash::of(&node.content);
@@ -100,7 +100,7 @@ pub(super) fn print(
 fn extra(
     node: &Node,
     marks: &ExportedNodeAttributes,
-    explicit: ExplicitAttributes,
+    explicit: AttributesToWriteInMarker,
 ) -> Map<String, Value> {
     let mut extra = Map::new();
     let mut add = |name: &str, value: Value| extra.insert(name.to_owned(), value);

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::model::fields::CanonicalFields;
 use crate::model::links::reference::{Reference, ReferenceSyntax};
+use crate::model::node_fields::CanonicalFields;
 use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
 use crate::text::tokens;
 

@@ -1,7 +1,7 @@
 //! Prints nodes: a marker and a block each, which [`super::parse_export`] reads back as they were.
 
 use super::ExportedNodeAttributes;
-use super::marker::{self, ExplicitAttributes, NodeTextForm};
+use super::marker::{self, AttributesToWriteInMarker, NodeTextForm};
 use crate::model::tree::{ContentFormat, Node, NodeType};
 use crate::text::label_of_text;
 
@@ -21,7 +21,7 @@ pub(crate) fn push_node(
     };
     let is_shown = is_code && !node.content.is_empty() && !info.is_empty();
     let is_heading = form == NodeTextForm::Heading && !node.content.is_empty();
-    let explicit = ExplicitAttributes {
+    let explicit = AttributesToWriteInMarker {
         label: node.label != label_of_text(&node.content),
         lang: node.lang.as_deref() != is_shown.then_some(info),
         level: is_heading == node.level.is_none(),

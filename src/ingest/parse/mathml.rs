@@ -117,8 +117,7 @@ pub(crate) fn to_latex(formula: &FlatMathmlTree) -> Option<(String, TexAnnotatio
     // Children come after their parents, so backwards they are converted first.
     for index in (0..elements.len()).rev() {
         let piece = {
-            let scope =
-                ElementConversionContext { formula, children: &children, pieces: &mut pieces };
+            let scope = FormulaAndPieces { formula, children: &children, pieces: &mut pieces };
             scope.piece(index, variants[index])
         };
         pieces[index] = piece;
@@ -182,13 +181,13 @@ fn tex_of(elements: &[MathmlElement], index: usize) -> Option<String> {
 }
 
 /// The formula and pieces that an element is converted from.
-struct ElementConversionContext<'a> {
+struct FormulaAndPieces<'a> {
     formula: &'a FlatMathmlTree,
     children: &'a [Vec<usize>],
     pieces: &'a mut [Option<TexPiece>],
 }
 
-impl ElementConversionContext<'_> {
+impl FormulaAndPieces<'_> {
     fn piece(
         mut self,
         index: usize,

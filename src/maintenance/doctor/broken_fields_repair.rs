@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row, params};
 use serde_json::{Map, Value, json};
 
 use super::typed_nodes::FIELDS;
-use crate::model::fields::{CanonicalFields, CanonicalFieldsError};
+use crate::model::node_fields::{CanonicalFields, CanonicalFieldsError};
 use crate::store::{PreparedStatements, StoreError};
 use crate::text::fold_whitespace;
 

@@ -10,7 +10,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::altered_node_columns::NodeAlteredSinceHead;
 use super::{
-    CHECKS, PresentStateFingerprints, altered_file_and_root_id_repair, altered_node_columns,
+    CHECKS, PresentStateFingerprints, altered_file_and_root_row_ids, altered_node_columns,
     broken_fields_repair, compile_roots, compute_state_fingerprint, count, dangling_diffs,
     head_and_fingerprint_repair, history_rows, invalid_utf8_texts, lost_file_row_recovery,
     node_files, node_rows, nodes_gone_without_diff, number_ranges, repair_history_recorder,
@@ -52,7 +52,7 @@ const FIXES: &[(&str, RepairFn)] = &[
     ("stale_compile_root", |conn, _| compile_roots::repair(conn)),
     // Before other repairs of the state, whose changes would be a part of the difference.
     ("fingerprint", |conn, _| head_and_fingerprint_repair::restore(conn)),
-    ("fingerprint", |conn, _| altered_file_and_root_id_repair::restore(conn)),
+    ("fingerprint", |conn, _| altered_file_and_root_row_ids::restore(conn)),
     ("fingerprint", |conn, _| lost_file_row_recovery::restore_altered_path(conn)),
     ("fingerprint", |conn, _| restore_altered(conn)),
     ("node_files", |conn, _| node_files::repair(conn)),
@@ -261,7 +261,7 @@ fn drop_dangling(conn: &Connection) -> Result<Vec<String>, StoreError> {
             false => format!("UPDATE {table} SET {from} = NULL WHERE {dangles}"),
         })
     };
-    let mut notes = altered_file_and_root_id_repair::restore(conn)?;
+    let mut notes = altered_file_and_root_row_ids::restore(conn)?;
     lost_file_row_recovery::restore_root(conn)?;
     notes.extend(lost_file_row_recovery::restore(conn)?);
     // Rows that refer to a deleted row are left to the next round.

@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row};
 use serde_json::Value;
 
 use super::{CheckStatus, count, first, verdict};
-use crate::model::fields::CanonicalFields;
+use crate::model::node_fields::CanonicalFields;
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::{TypedNodeSchema, is_view_name};
 use crate::store::{ErrorContext, PreparedStatements, StoreError};

@@ -14,7 +14,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use super::text_columns;
 use super::{KindsBySecret, RedactionReport};
 use crate::ingest::redact::Redactor;
-use crate::model::fields;
+use crate::model::node_fields;
 use crate::store::node_columns::ColumnRedaction;
 use crate::store::{ErrorContext, StoreError};
 
@@ -101,7 +101,7 @@ pub(super) fn examine_rows(
             let mut has_secret = false;
             let mut look = |it: &str| has_secret |= redactor.has_secret(it);
             match column.holds {
-                ColumnRedaction::Json => fields::each_text(value, &mut look),
+                ColumnRedaction::Json => node_fields::each_text(value, &mut look),
                 _ => look(value),
             }
             n_left += usize::from(has_secret);

@@ -7,7 +7,7 @@ use crate::model::links::name::fold_name;
 use crate::store::{ErrorContext, PreparedStatements, StoreError, links};
 
 /// The texts of a reference: label, path, id, heading, alias.
-type ReferenceRowTexts = [Option<String>; 5];
+type LinkRowTexts = [Option<String>; 5];
 
 impl MemoryRedactor<'_> {
     /// Scrubs manual references; then parses all references and names again, if any text changed.
@@ -50,6 +50,6 @@ impl MemoryRedactor<'_> {
     }
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<(i64, ReferenceRowTexts)> {
+fn read(row: &Row<'_>) -> rusqlite::Result<(i64, LinkRowTexts)> {
     Ok((row.get(0)?, [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?]))
 }

@@ -19,7 +19,7 @@ use crate::ingest::markdown_export_format::{
     ExportedNodeAttributes, FILE_HEADER, FoldersByRoot, push_node,
 };
 use crate::ingest::scan;
-use crate::model::fields::CanonicalFields;
+use crate::model::node_fields::CanonicalFields;
 use crate::model::tree::{Node, NodeType};
 use crate::store::links::{read_reference, reference_columns};
 use crate::store::node_columns::SqlTemplate;

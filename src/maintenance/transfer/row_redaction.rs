@@ -16,8 +16,8 @@ use unredacted_state_fingerprints::ReplacedValuesForFingerprints;
 
 use super::transferred_tables::TableSchema;
 use crate::ingest::redact::Redactor;
-use crate::model::fields;
 use crate::model::identity::ContentHash;
+use crate::model::node_fields;
 use crate::store::node_columns::{ColumnRedaction, NodeColumn, columns};
 use crate::store::{ErrorContext, PreparedStatements, StoreError, links, past_states};
 use crate::text::supplementary_index_terms::index_terms;
@@ -62,7 +62,7 @@ impl<'a> ImportRedactor<'a> {
         if !is_json(table, column) {
             return self.scrub(value);
         }
-        let mapped = fields::map_text(value, &mut |it| {
+        let mapped = node_fields::map_text(value, &mut |it| {
             let mut it = it.to_owned();
             self.scrub(&mut it);
             it

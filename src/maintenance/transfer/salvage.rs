@@ -24,7 +24,9 @@ use super::{FileErrorContext, ProgressFn, TransferError, check_there, complaint,
 use crate::maintenance::doctor;
 use crate::model::clock::UnixMillis;
 use crate::model::identity::ContentHash;
-use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, damaged_wal, links};
+use crate::store::{
+    ErrorContext, PreparedStatements, StoreError, connection, damaged_wal_replay, links,
+};
 
 /// Checks whose repairs have notes that salvage passes on.
 const NOTED: [&str; 9] = [
@@ -109,8 +111,8 @@ pub(crate) fn salvage(
 /// Writes the pages of a log whose beginning is damaged into the copy.
 fn replay_damaged_log(copy: &Path, losses: &mut Vec<String>) -> io::Result<()> {
     let log = with_suffix(copy, "-wal");
-    if log.exists() && damaged_wal::has_unread_commits(&log, copy)? {
-        let n = damaged_wal::replay(&log, copy)?;
+    if log.exists() && damaged_wal_replay::has_unread_commits(&log, copy)? {
+        let n = damaged_wal_replay::replay(&log, copy)?;
         losses.push(format!("the log: its beginning is damaged; {n} pages were taken as they are"));
         fs::remove_file(&log)?;
     }

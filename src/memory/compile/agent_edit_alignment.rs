@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::file_being_compiled::{FileBeingCompiled, ParsedFile, base_hash};
 use crate::model::identity::{self, AlignmentNode, ContentHash, NodeId, TextHistoryIndex};
-use crate::model::order_keys::{self, AssignedOrderKey, SiblingKeyChange};
+use crate::model::order_keys::{self, AssignedOrderKey, KeptMovedOrRenumbered};
 use crate::model::tree::{DocumentTree, NodeType};
 use crate::store::{
     Batch, FileId, ForgottenNodeTombstone, NodePlace, NodeRecord, NodeRowId, StoreError,
@@ -348,9 +348,11 @@ impl AgentInserts {
         for (rank, whose) in order_keys::assign_order_keys(&merged).into_iter().zip(whose) {
             match (whose, rank.change) {
                 (None, _) => ranks.push(rank),
-                (Some(_), SiblingKeyChange::Kept) => (),
-                (Some(it), SiblingKeyChange::Renumbered) => batch.renumber(it, rank.position)?,
-                (Some(it), SiblingKeyChange::Moved) => {
+                (Some(_), KeptMovedOrRenumbered::Kept) => (),
+                (Some(it), KeptMovedOrRenumbered::Renumbered) => {
+                    batch.renumber(it, rank.position)?
+                }
+                (Some(it), KeptMovedOrRenumbered::Moved) => {
                     batch.move_to(it, NodePlace { position: rank.position, ..it.place })?;
                 }
             }

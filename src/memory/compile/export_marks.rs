@@ -8,9 +8,9 @@ use super::file_being_compiled::ParsedFile;
 use crate::ingest::markdown_export_format::ExportedNodeAttributes;
 use crate::ingest::parse::Warning;
 use crate::ingest::redact::Redactor;
-use crate::model::fields::CanonicalFields;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::links::reference::Reference;
+use crate::model::node_fields::CanonicalFields;
 use crate::model::tree::{DocumentTree, Node, NodeType};
 use crate::model::typed_node_field_schemas::TypedNodeSchema;
 use crate::store::{
@@ -21,7 +21,7 @@ use crate::text;
 
 /// The owner of the nodes of an exported file: the file, or agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FileOrAgentsOwner {
+pub(super) enum ExportedFileOwner {
     /// To the file.
     OfFile,
     /// To agents: to no file.
@@ -32,7 +32,7 @@ pub(super) enum FileOrAgentsOwner {
 pub(super) fn check_marks(
     tree: &mut DocumentTree,
     marks: &mut [ExportedNodeAttributes],
-    belong: FileOrAgentsOwner,
+    belong: ExportedFileOwner,
     (redactor, source): (&Redactor, &str),
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
@@ -68,13 +68,13 @@ fn redact_marks(marks: &mut ExportedNodeAttributes, redactor: &Redactor) {
 fn check_fields(
     node: &Node,
     marks: &ExportedNodeAttributes,
-    belong: FileOrAgentsOwner,
+    belong: ExportedFileOwner,
 ) -> Result<(), String> {
     let node_type = node.node_type;
     match (TypedNodeSchema::of(node_type), &marks.fields) {
         (None, None) => Ok(()),
         (None, Some(_)) => Err(format!("a node of type {node_type} has no fields")),
-        (Some(_), _) if belong == FileOrAgentsOwner::OfFile => {
+        (Some(_), _) if belong == ExportedFileOwner::OfFile => {
             Err(format!("a node of type {node_type} belongs to no file"))
         }
         (Some(_), None) => Err(format!("a node of type {node_type} without its fields")),

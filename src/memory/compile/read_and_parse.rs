@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use super::export_marks::FileOrAgentsOwner;
+use super::export_marks::ExportedFileOwner;
 use super::plan::CompilePlan;
 use super::{PARSER_FAILED, redaction};
 use crate::ingest::markdown_export_format::ExportedNodeAttributes;
@@ -76,8 +76,8 @@ fn read(found: ScannedFile, plan: &CompilePlan) -> FileReadOutcome {
         Err(what) => return FileReadOutcome { found, outcome: Err(what), marks: None },
     };
     let belong = plan.exported.as_ref().map(|it| match it.is_of_agents(&found.path) {
-        true => FileOrAgentsOwner::OfAgents,
-        false => FileOrAgentsOwner::OfFile,
+        true => ExportedFileOwner::OfAgents,
+        false => ExportedFileOwner::OfFile,
     });
     // A panic in a parser is our bug; it must affect this file only.
     let parsed = catch_unwind(AssertUnwindSafe(|| {

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::export_marks::{self, FileOrAgentsOwner};
+use super::export_marks::{self, ExportedFileOwner};
 use crate::ingest::markdown_export_format::{self, ExportedNodeAttributes, ParsedExport};
 use crate::ingest::parse::{self, Parsed, Syntax, Warning};
 use crate::ingest::redact::Redactor;
@@ -15,7 +15,7 @@ use crate::text::{self, tokens};
 ///
 /// Of an exported file, it returns the marks of the nodes, too.
 pub(super) fn parse_bytes_redacted(
-    (syntax, belong): (Syntax, Option<FileOrAgentsOwner>),
+    (syntax, belong): (Syntax, Option<ExportedFileOwner>),
     bytes: &[u8],
     redactor: &Redactor,
 ) -> (Parsed, Option<Vec<ExportedNodeAttributes>>) {

@@ -2,7 +2,7 @@
 
 use crate::memory::Error;
 use crate::model::identity::NodeId;
-use crate::model::order_keys::{self, SiblingKeyChange};
+use crate::model::order_keys::{self, KeptMovedOrRenumbered};
 use crate::store::{Batch, NodePlace, NodeRecord, StoreError};
 
 /// Moves the children of a node to its place, in their order.
@@ -26,9 +26,9 @@ pub(super) fn take_place(
     let order = before.iter().chain(children).chain(after);
     for (it, rank) in order.zip(order_keys::assign_order_keys(&wanted)) {
         match rank.change {
-            SiblingKeyChange::Kept => (),
-            SiblingKeyChange::Renumbered => batch.renumber(it, rank.position)?,
-            SiblingKeyChange::Moved => {
+            KeptMovedOrRenumbered::Kept => (),
+            KeptMovedOrRenumbered::Renumbered => batch.renumber(it, rank.position)?,
+            KeptMovedOrRenumbered::Moved => {
                 batch.move_to(it, NodePlace { position: rank.position, ..node.place })?;
             }
         }

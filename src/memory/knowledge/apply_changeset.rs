@@ -21,8 +21,8 @@ use crate::memory::Memory;
 use crate::memory::dry_run::WriteOrDryRun;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
-use crate::model::fields;
 use crate::model::identity::NodeId;
+use crate::model::node_fields;
 use crate::store::Batch;
 
 /// Operations of one changeset, at most.
@@ -301,7 +301,7 @@ fn shown(
 
 /// Returns an operation with every text scrubbed, also within a list that came as JSON text.
 fn scrubbed(operation: &Map<String, Value>, scrub: &impl Fn(&str) -> String) -> Map<String, Value> {
-    let clean = |it: &Value| fields::rewritten(it.clone(), &mut |text| scrub(text));
+    let clean = |it: &Value| node_fields::rewritten(it.clone(), &mut |text| scrub(text));
     let value = |it: &Value| {
         let list = it.as_str().and_then(|text| serde_json::from_str(text.trim()).ok());
         match list {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
-use crate::model::fields;
+use crate::model::node_fields;
 use crate::model::typed_node_field_schemas::check_marked_text;
 use crate::model::value_coercion;
 
@@ -39,7 +39,7 @@ pub(super) fn canonical_text(args: &Map<String, Value>) -> String {
             *value = read;
         }
     }
-    fields::rewritten(Value::Object(args), &mut str::to_owned).to_string()
+    node_fields::rewritten(Value::Object(args), &mut str::to_owned).to_string()
 }
 
 /// The members of an object, by the path at which a caller wrote it.

@@ -13,16 +13,16 @@ use super::conflict_writes::{
     ConflictResolution, DISPUTES, end_conflict, is_open, open_conflict, statements_of,
 };
 use super::contradicting_facts::{are_rivals, current_facts_of, is_below_hidden, is_current_fact};
-use super::fact_stated_by_episode::hide_episodes_of_forgotten;
+use super::fact_of_fact_episode::hide_episodes_of_forgotten;
 use super::fact_subject::FactSubjectCache;
-use super::facts_by_value::FactsByValue;
+use super::facts_by_value::ContradictableFacts;
 use super::node_writes::StoredKnowledgeNode;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
-use crate::model::differing_statement_values::StatementFeatures;
+use crate::model::contradicting_statement_values::StatementFeatures;
 use crate::model::entity_extraction::normal_name;
-use crate::model::fields;
 use crate::model::identity::NodeId;
+use crate::model::node_fields;
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::knowledge::{CONFLICT_STATES, LINKS_MAX};
 use crate::store::{Batch, NodeRecord, NodeRowId};
@@ -181,7 +181,7 @@ fn contest(
     let ids: HashSet<NodeId> = changed.iter().map(StoredKnowledgeNode::id).collect();
     for fact in changed {
         let attribute = fact.text("attribute").unwrap_or_default();
-        let own = fields::list(&fact.fields, "names").iter();
+        let own = node_fields::list(&fact.fields, "names").iter();
         let own = own.filter_map(|it| it.as_str().map(str::to_owned));
         let subject = subjects.of(batch, &fact)?.clone();
         let keys: BTreeSet<String> = subject.all_keys(attribute).into_iter().chain(own).collect();
@@ -240,7 +240,7 @@ fn contest_values(
     now: UnixMillis,
 ) -> Result<(), MemoryError> {
     let mut subjects = FactSubjectCache::default();
-    let mut facts = FactsByValue::beside(&new);
+    let mut facts = ContradictableFacts::beside(&new);
     for fact in new {
         let statement = StatementFeatures::of(&fact.record.content);
         if !statement.has_values() {

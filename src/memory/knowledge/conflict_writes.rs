@@ -13,8 +13,8 @@ use super::node_writes::{
 };
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
-use crate::model::fields;
 use crate::model::identity::NodeId;
+use crate::model::node_fields;
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::knowledge::{CONFLICT_STATES, LINKS_MAX};
 use crate::store::Batch;
@@ -174,7 +174,7 @@ pub(super) fn have_same_terms(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) 
 
 /// Returns the keys by which a fact with an attribute is found.
 pub(super) fn keys_of_fact(fact: &StoredKnowledgeNode) -> Vec<&str> {
-    let names = fields::list(&fact.fields, "names").iter();
+    let names = node_fields::list(&fact.fields, "names").iter();
     names.filter_map(Value::as_str).chain(fact.text("key")).collect()
 }
 

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::node_writes::{StoredKnowledgeNode, add_edge, set_fields};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
-use crate::model::fields;
 use crate::model::identity::NodeId;
+use crate::model::node_fields;
 use crate::store::Batch;
 
 /// Points the edges that lead to a node at another one.
@@ -31,7 +31,7 @@ pub(super) fn redirect_edges(
             if fields.get("winner").is_some_and(|it| *it == from.to_string()) {
                 fields.insert("winner".to_owned(), to.to_string().into());
             }
-            let links = fields::list(fields, "links").to_vec();
+            let links = node_fields::list(fields, "links").to_vec();
             fields.shift_remove("links");
             for mut link in links {
                 if link["to"] == from.to_string() {

@@ -10,8 +10,8 @@ use super::node_writes::{
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::{NamedEntity, marked_entities, name_key, possible_names};
-use crate::model::fields;
 use crate::model::identity::NodeId;
+use crate::model::node_fields;
 use crate::model::topic_name_matching_and_slugs::{TopicNameOrSlug, topic_slug};
 use crate::model::tree::NodeType;
 use crate::store::Batch;
@@ -102,7 +102,7 @@ pub(super) fn named_as(
     let found = match node.record.node_type {
         NodeType::Topic => topics_named(batch, node.title())?,
         NodeType::Entity => {
-            let names = fields::list(&node.fields, "names").iter();
+            let names = node_fields::list(&node.fields, "names").iter();
             let names: Vec<&str> = names.filter_map(Value::as_str).collect();
             StoredKnowledgeNode::all(batch.with_any_facet(NodeType::Entity, "name", &names)?)?
         }

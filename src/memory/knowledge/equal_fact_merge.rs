@@ -18,7 +18,7 @@ use super::node_writes::{StoredKnowledgeNode, add_edge, edge, find_node, set_bou
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::{normal_name, normal_statement};
-use crate::model::fields;
+use crate::model::node_fields;
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::knowledge::LINKS_MAX;
 use crate::model::validity::Validity;
@@ -144,7 +144,7 @@ fn take_in(
     now: UnixMillis,
 ) -> Result<(), MemoryError> {
     let (id, into) = (younger.id(), eldest.id());
-    let n_links = |it: &StoredKnowledgeNode| fields::list(&it.fields, "links").len();
+    let n_links = |it: &StoredKnowledgeNode| node_fields::list(&it.fields, "links").len();
     if LINKS_MAX <= n_links(eldest) + n_links(&younger) {
         return Ok(());
     }
@@ -158,7 +158,8 @@ fn take_in(
     let (a, b) = (eldest.validity(), younger.validity());
     let from = a.from.into_iter().chain(b.from).min();
     let to = a.to.into_iter().chain(b.to).max();
-    let [links, names] = ["links", "names"].map(|it| fields::list(&younger.fields, it).to_vec());
+    let [links, names] =
+        ["links", "names"].map(|it| node_fields::list(&younger.fields, it).to_vec());
     let take = |it: &mut Map<String, Value>| {
         set_bounds(it, Validity { from, to });
         for name in ["contested", "asserted_by", "source_ref"] {

@@ -17,10 +17,10 @@ use super::node_writes::{StoredKnowledgeNode, find_node, set_fields};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::{NamedEntity, name_key, normal_name};
-use crate::model::fields;
 use crate::model::identity::NodeId;
+use crate::model::node_fields;
 use crate::model::tree::NodeType;
-use crate::store::{Batch, FileNames, NodeRecord};
+use crate::store::{Batch, FileNodeNames, NodeRecord};
 
 /// Names of a subject by which its facts are found, at most.
 pub(super) const NAMES_MAX: usize = 20;
@@ -33,7 +33,7 @@ pub(super) struct FactSubject {
     /// Hashes of all names, those too that no text tells any more.
     hashes: Vec<String>,
     /// The node of a compiled file that it is, and the names of that.
-    file: Option<(NodeId, FileNames)>,
+    file: Option<(NodeId, FileNodeNames)>,
 }
 
 impl FactSubject {
@@ -42,7 +42,7 @@ impl FactSubject {
         batch: &Batch<'_>,
         entity: &StoredKnowledgeNode,
     ) -> Result<FactSubject, MemoryError> {
-        let hashes = fields::list(&entity.fields, "names").iter();
+        let hashes = node_fields::list(&entity.fields, "names").iter();
         let hashes = hashes.filter_map(|it| it.as_str().map(str::to_owned)).collect();
         let file = match entity.record.place.file {
             Some(_) => batch.file_names(entity.record.key)?.map(|it| (entity.id(), it)),
@@ -167,7 +167,7 @@ impl FactSubject {
         let hash = Value::from(name_key(name));
         for other in &mentions {
             let Some(node) = find_node(batch, other)?.filter(|it| it.id() != *id) else { continue };
-            let is_named = fields::list(&node.fields, "names").contains(&hash);
+            let is_named = node_fields::list(&node.fields, "names").contains(&hash);
             let file = batch.file_names(node.record.key)?;
             let further = file.iter().flat_map(|it| it.further.iter().chain([&it.own]));
             if is_named || further.into_iter().any(|it| hash == name_key(it)) {

@@ -16,10 +16,10 @@ use super::node_writes::{
 };
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
-use crate::model::differing_statement_values::StatementFeatures;
+use crate::model::contradicting_statement_values::StatementFeatures;
 use crate::model::entity_extraction::{name_key, normal_name, normal_statement};
-use crate::model::fields;
 use crate::model::identity::NodeId;
+use crate::model::node_fields;
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::knowledge::{FACT_CLUSTER, LINKS_MAX};
 use crate::model::validity::Validity;
@@ -218,7 +218,7 @@ fn settle_rivals(
             close(batch, old, fact.id(), new.held.from.unwrap_or(now), now)?;
         }
         // Those that are replaced name what replaced them, too.
-        let n_links = fields::list(&fact.fields, "links").len();
+        let n_links = node_fields::list(&fact.fields, "links").len();
         let told = rivals.iter().rev().take(LINKS_MAX.saturating_sub(n_links));
         let links: Vec<Value> = told.map(|it| edge("supersedes", it.id(), 1.0, None)).collect();
         let link = |it: &mut Map<String, Value>| links.into_iter().for_each(|to| add_edge(it, to));

@@ -7,7 +7,7 @@ use super::contradicting_facts::{are_rivals, is_current_fact};
 use super::node_writes::StoredKnowledgeNode;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
-use crate::model::differing_statement_values::{StatementFeatures, StatementWordIndex};
+use crate::model::contradicting_statement_values::{StatementFeatures, StatementWordIndex};
 use crate::model::identity::NodeId;
 use crate::model::typed_node_field_schemas::knowledge::LINKS_MAX;
 use crate::store::{Batch, NodeRowId};
@@ -16,7 +16,7 @@ use crate::store::{Batch, NodeRowId};
 const COMPARED_MAX: usize = 10_000;
 
 /// The facts that the new ones of a write are compared with, by their clusters.
-pub(super) struct FactsByValue {
+pub(super) struct ContradictableFacts {
     /// The new ones, each of which is compared with the elder ones.
     new: BTreeSet<NodeId>,
     clusters: BTreeMap<NodeRowId, FactsOfCluster>,
@@ -36,10 +36,10 @@ impl FactsOfCluster {
     }
 }
 
-impl FactsByValue {
+impl ContradictableFacts {
     /// Returns those beside some new ones, which are compared eldest first.
-    pub(super) fn beside(new: &[StoredKnowledgeNode]) -> FactsByValue {
-        FactsByValue {
+    pub(super) fn beside(new: &[StoredKnowledgeNode]) -> ContradictableFacts {
+        ContradictableFacts {
             new: new.iter().map(StoredKnowledgeNode::id).collect(),
             clusters: BTreeMap::new(),
         }

@@ -4,9 +4,9 @@
 //! and leaves it as it is. Records that cannot be kept are named with the reason; values that do
 //! not fit, and ends of edges that are not there, are counted.
 
-mod cluster_subjects;
 mod edges;
 mod episodes_concepts_facts;
+mod fact_cluster_subject;
 mod record_values;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -27,8 +27,8 @@ use crate::memory::dry_run::WriteOrDryRun;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::NamedEntity;
-use crate::model::fields;
 use crate::model::identity::NodeId;
+use crate::model::node_fields;
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::{TypedNodeSchema, ValueType, is_uuid};
 use crate::store::Batch;
@@ -275,7 +275,7 @@ impl KnowledgeImporter<'_, '_, '_> {
     ) -> Result<Option<NodeId>, MemoryError> {
         let named = match record.contains_key("topic_id") {
             true => record.text("topic_id"),
-            false => fields::list(labels, "topic").first().and_then(Value::as_str),
+            false => node_fields::list(labels, "topic").first().and_then(Value::as_str),
         };
         let Some(named) = named.map(str::to_owned) else { return Ok(None) };
         let topic = self.topic_of(&named, None)?;

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::{name_key, normal_name, normal_statement};
-use crate::model::fields::{self, CanonicalFields};
 use crate::model::identity::NodeId;
+use crate::model::node_fields::{self, CanonicalFields};
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::model::typed_node_field_schemas::TypedNodeSchema;
 use crate::model::typed_node_field_schemas::knowledge::LINKS_MAX;
@@ -101,7 +101,7 @@ impl StoredKnowledgeNode {
 
     /// Returns the ids that its edges of a type lead to.
     pub(super) fn linked(&self, link_type: &str) -> Vec<&str> {
-        fields::list(&self.fields, "links")
+        node_fields::list(&self.fields, "links")
             .iter()
             .filter(|it| it["type"].as_str() == Some(link_type))
             .filter_map(|it| it["to"].as_str())
@@ -149,7 +149,7 @@ pub(super) fn add_mentions(
     now: UnixMillis,
 ) -> Result<(), MemoryError> {
     let known: Vec<String> = node.linked("mentions").into_iter().map(str::to_owned).collect();
-    let room = LINKS_MAX.saturating_sub(fields::list(&node.fields, "links").len());
+    let room = LINKS_MAX.saturating_sub(node_fields::list(&node.fields, "links").len());
     let new = mentions.iter().filter(|it| !known.contains(&it.to_string())).take(room);
     let links: Vec<Value> = new.map(|it| edge("mentions", *it, 1.0, None)).collect();
     let link = |it: &mut Map<String, Value>| links.into_iter().for_each(|to| add_edge(it, to));
@@ -170,7 +170,7 @@ pub(super) fn note_unlinked(fields: &mut Map<String, Value>, link_type: &str, to
 /// Returns whether somebody took an edge away.
 pub(super) fn is_unlinked(fields: &Map<String, Value>, link_type: &str, to: NodeId) -> bool {
     let link = edge(link_type, to, 1.0, None);
-    fields::list(fields, UNLINKED).iter().any(|it| is_same_edge(it, &link))
+    node_fields::list(fields, UNLINKED).iter().any(|it| is_same_edge(it, &link))
 }
 
 fn set_unlinked(fields: &mut Map<String, Value>, change: impl FnOnce(&mut Vec<Value>)) {

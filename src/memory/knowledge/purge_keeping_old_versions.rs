@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::arguments::KnowledgeResult;
 use super::conflict_update_after_write::settle_statements;
-use super::fact_stated_by_episode::fact_forgotten_with;
+use super::fact_of_fact_episode::fact_forgotten_with;
 use super::node_writes::find_node;
 use super::recall::unknown;
 use super::resource_json::deleted_document;

@@ -34,7 +34,7 @@ use crate::text::terminal_safe_json::json_text;
 use crate::text::tokens;
 use items::RecallItem;
 pub(crate) use request::RecallRequest;
-use seeds::FoundRecallItems;
+use seeds::SeedsAndSpreadItems;
 
 /// The least fused relevance of a seed.
 const FLOOR: f64 = 0.25;
@@ -304,8 +304,8 @@ impl RecallQueryContext<'_> {
     }
 
     /// Chooses what is shown, and reads the facts of clusters.
-    fn items(&self, found: FoundRecallItems) -> KnowledgeResult<Vec<RecallItem>> {
-        let FoundRecallItems { mut seeds, mut reached, mut episodes, fact_scores } = found;
+    fn items(&self, found: SeedsAndSpreadItems) -> KnowledgeResult<Vec<RecallItem>> {
+        let SeedsAndSpreadItems { mut seeds, mut reached, mut episodes, fact_scores } = found;
         let by_score = |a: &RecallItem, b: &RecallItem| b.score.total_cmp(&a.score);
         seeds.sort_by(by_score);
         reached.sort_by(by_score);

@@ -7,7 +7,7 @@ use super::contradicting_facts::{is_equal_text, is_standing_fact, statements_say
 use super::entity_resolution::{
     entities_given, entity_given, known_topic, mentioned, shown_entity, topic_field, topic_named,
 };
-use super::fact_stated_by_episode::stated_fact;
+use super::fact_of_fact_episode::stated_fact;
 use super::fact_subject::FactSubject;
 use super::fact_writes::{FactOutcome, NewFact, state_fact};
 use super::node_writes::{

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::arguments::{ArgumentObject, KnowledgeResult, canonical_text};
 use crate::memory::typed::{MemoryError, StoreRequest};
 use crate::model::clock::UnixMillis;
-use crate::model::fields;
+use crate::model::node_fields;
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::knowledge::{
     EPISODE_CHARS_MAX, EPISODE_KINDS, TITLE_CHARS_MAX,
@@ -269,7 +269,7 @@ impl NewEpisode {
         }
         if let Some(metadata) = &mut self.metadata {
             let own = Value::Object(std::mem::take(metadata));
-            if let Value::Object(scrubbed) = fields::rewritten(own, &mut |it| scrub(it)) {
+            if let Value::Object(scrubbed) = node_fields::rewritten(own, &mut |it| scrub(it)) {
                 *metadata = scrubbed;
             }
         }

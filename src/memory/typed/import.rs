@@ -12,7 +12,7 @@ use super::{MemoryError, MemoryInsert, field_update_and_diff, fields_of, insert,
 use crate::memory::Memory;
 use crate::memory::dry_run::WriteOrDryRun;
 use crate::model::clock::UnixMillis;
-use crate::model::fields::CanonicalFields;
+use crate::model::node_fields::CanonicalFields;
 use crate::model::tree::NodeType;
 use crate::query::render::to_one_line;
 use crate::store::reader::AccessStats;

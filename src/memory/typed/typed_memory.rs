@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::request::texts;
 use crate::model::clock::UnixMillis;
-use crate::model::fields::CanonicalFields;
+use crate::model::node_fields::CanonicalFields;
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::{IMPORTANCES, STATUSES, TASK_METADATA};
 use crate::store::reader::{AccessStats, TypedNode};

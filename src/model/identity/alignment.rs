@@ -50,13 +50,13 @@ pub(super) fn align_counted(
     it.link_former(former, FormerTextMatchCondition::Gone);
     it.descend();
     it.climb(ContainersOnlyOrAllParents::Frames);
-    it.link_anywhere(MatchKey::Subtree, KeyMultiplicity::Once);
-    it.link_anywhere(MatchKey::Own, KeyMultiplicity::Once);
-    it.link_anywhere(MatchKey::Heading, KeyMultiplicity::Once);
+    it.link_anywhere(MatchKey::Subtree, AllowedKeyMultiplicity::Once);
+    it.link_anywhere(MatchKey::Own, AllowedKeyMultiplicity::Once);
+    it.link_anywhere(MatchKey::Heading, AllowedKeyMultiplicity::Once);
     it.descend();
     it.climb(ContainersOnlyOrAllParents::Frames);
-    it.link_anywhere(MatchKey::Subtree, KeyMultiplicity::Many);
-    it.link_anywhere(MatchKey::Own, KeyMultiplicity::Many);
+    it.link_anywhere(MatchKey::Subtree, AllowedKeyMultiplicity::Many);
+    it.link_anywhere(MatchKey::Own, AllowedKeyMultiplicity::Many);
     it.descend();
     it.climb(ContainersOnlyOrAllParents::Frames);
     it.link_former(former, FormerTextMatchCondition::Any);
@@ -97,7 +97,7 @@ enum MatchKey {
 
 /// The number of unmatched nodes that may share a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum KeyMultiplicity {
+enum AllowedKeyMultiplicity {
     /// Once on both sides.
     Once,
     /// Any number of times: equal ones are matched in order.
@@ -190,11 +190,11 @@ impl<'a> Matcher<'a> {
     /// Matches texts that occur once on both sides.
     fn link_unique(&mut self) {
         // Nothing is matched yet, so that once among the unmatched is once in the file.
-        self.link_anywhere(MatchKey::Own, KeyMultiplicity::Once);
+        self.link_anywhere(MatchKey::Own, AllowedKeyMultiplicity::Once);
     }
 
     /// Matches unmatched nodes of equal key anywhere in the file.
-    fn link_anywhere(&mut self, key: MatchKey, often: KeyMultiplicity) {
+    fn link_anywhere(&mut self, key: MatchKey, often: AllowedKeyMultiplicity) {
         let mut places: HashMap<u64, [Vec<usize>; 2]> = HashMap::new();
         let mut keys = Vec::new();
         for at in (0..self.old.len()).filter(|&at| self.is_old_free(at)) {
@@ -214,13 +214,13 @@ impl<'a> Matcher<'a> {
         self.work += (self.old.len() + self.new.len()) as u64;
         for key_value in keys {
             let Some([olds, news]) = places.remove(&key_value) else { continue };
-            if often == KeyMultiplicity::Once && (olds.len() != 1 || news.len() != 1) {
+            if often == AllowedKeyMultiplicity::Once && (olds.len() != 1 || news.len() != 1) {
                 continue;
             }
             for (old, new) in olds.into_iter().zip(news) {
                 // Equal headings with nothing equal below are distinguished by their sections.
                 let is_section = key == MatchKey::Own && self.old.is_heading(old);
-                if often == KeyMultiplicity::Once || !is_section {
+                if often == AllowedKeyMultiplicity::Once || !is_section {
                     self.link(old, new);
                 }
             }

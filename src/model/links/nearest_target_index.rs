@@ -24,10 +24,10 @@ pub(super) struct NameCandidates<Id> {
 
 /// The nearest places below each folder.
 #[derive(Debug, Default)]
-struct ShallowestByFolder(HashMap<String, ShallowestCandidates>);
+struct ShallowestByFolder(HashMap<String, NearestPlacesBelowFolder>);
 
 #[derive(Debug)]
-struct ShallowestCandidates {
+struct NearestPlacesBelowFolder {
     /// Folders down from here.
     depth: usize,
     /// The first places at that depth, in document order.
@@ -121,7 +121,8 @@ impl ShallowestByFolder {
                     best.is_one_file &= is_same;
                 }
                 _ => {
-                    let best = ShallowestCandidates { depth, first: vec![idx], is_one_file: true };
+                    let best =
+                        NearestPlacesBelowFolder { depth, first: vec![idx], is_one_file: true };
                     self.0.insert(above.to_owned(), best);
                 }
             }

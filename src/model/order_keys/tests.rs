@@ -9,21 +9,21 @@ fn positions(existing: &[Option<i64>]) -> Vec<i64> {
 #[test]
 fn an_insertion_touches_one_row() {
     let ranks = assign_order_keys(&[Some(10), None, Some(20), Some(30)]);
-    let n_kept = ranks.iter().filter(|it| it.change == SiblingKeyChange::Kept).count();
+    let n_kept = ranks.iter().filter(|it| it.change == KeptMovedOrRenumbered::Kept).count();
     assert_eq!((n_kept, ranks[1].position), (3, 15));
 }
 
 #[test]
 fn a_move_touches_one_row() {
     let ranks = assign_order_keys(&[Some(40), Some(10), Some(20), Some(30)]);
-    assert_eq!(ranks.iter().filter(|it| it.change == SiblingKeyChange::Moved).count(), 1);
+    assert_eq!(ranks.iter().filter(|it| it.change == KeptMovedOrRenumbered::Moved).count(), 1);
 }
 
 #[test]
 fn a_full_gap_renumbers_without_a_move() {
     let ranks = assign_order_keys(&[Some(1), None, Some(2)]);
-    let changes: Vec<SiblingKeyChange> = ranks.iter().map(|it| it.change).collect();
-    use SiblingKeyChange::{Moved, Renumbered};
+    let changes: Vec<KeptMovedOrRenumbered> = ranks.iter().map(|it| it.change).collect();
+    use KeptMovedOrRenumbered::{Moved, Renumbered};
     assert_eq!(changes, [Renumbered, Moved, Renumbered]);
 }
 
@@ -42,7 +42,7 @@ proptest! {
         prop_assert_eq!(ranks.len(), existing.len());
         prop_assert!(ranks.windows(2).all(|pair| pair[0].position < pair[1].position));
         for (rank, old) in ranks.iter().zip(&existing) {
-            if rank.change == SiblingKeyChange::Kept {
+            if rank.change == KeptMovedOrRenumbered::Kept {
                 prop_assert_eq!(Some(rank.position), *old);
             }
         }

@@ -80,9 +80,9 @@ fn the_next_run_may_be_brought_forward() {
 
 /// Returns the notifications for changes at these times, polled at every deadline until `end`.
 fn notifications(changes: &[i64], window_ms: i64, end: i64) -> Vec<i64> {
-    let mut debounce = Throttle::default();
+    let mut debounce = NotificationThrottle::default();
     let mut fired = Vec::new();
-    let mut look = |debounce: &mut Throttle, now| {
+    let mut look = |debounce: &mut NotificationThrottle, now| {
         if debounce.fire(UnixMillis(now), window_ms) {
             fired.push(now);
         }
@@ -125,7 +125,7 @@ fn ten_minutes_of_changes_fire_once_a_window_and_once_after_the_last() {
 
 #[test]
 fn a_clock_that_steps_back_delays_a_notification_by_one_window() {
-    let mut debounce = Throttle::default();
+    let mut debounce = NotificationThrottle::default();
     debounce.note();
     assert!(debounce.fire(UnixMillis(1_000_000), 500));
     debounce.note();

@@ -12,7 +12,7 @@ fn provider(service: &Service, settings: ProviderSpec, job: ProviderJob) -> Prov
     let settings = ProviderSpec { url: Some(service.url() + &url), ..settings };
     let certificates = Ok(Some(service.certificate.clone().into_bytes()));
     let certificates = if service.certificate.is_empty() { Ok(None) } else { certificates };
-    let key = Ok(Some(ProviderKey::new(KEY)));
+    let key = Ok(Some(ProviderApiKey::new(KEY)));
     ProviderClient::new(ProviderConfig { job, settings, key, certificates }).unwrap()
 }
 

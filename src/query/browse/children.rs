@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{BrowsePage, Error, bad_cursor, node_row, numbers};
+use super::{CursorPage, Error, bad_cursor, node_row, numbers};
 use crate::query::node_by_id;
 use crate::store::reader::{BrowsedNode, Reader, SiblingCursor};
 
@@ -38,7 +38,7 @@ pub(crate) fn children_document(
             (None, None) => format!("n{place}"),
         }
     };
-    let page = BrowsePage::take(&nodes, n_max, |it| node_row(it, attended), cursor);
+    let page = CursorPage::take(&nodes, n_max, |it| node_row(it, attended), cursor);
     Ok(json!({"of": of, "nodes": page.rows, "next": page.next}))
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{BrowsePage, Error, bad_cursor, numbers};
+use super::{CursorPage, Error, bad_cursor, numbers};
 use crate::query::node_by_id;
 use crate::store::reader::{BrowsedLink, LinkGroup, Reader};
 
@@ -96,7 +96,7 @@ pub(crate) fn links_document(
             "weight": it.link.weight,
         })
     };
-    let page = BrowsePage::take(&links, n_max, row, |it| format!("{}.{}", it.kind, it.at));
+    let page = CursorPage::take(&links, n_max, row, |it| format!("{}.{}", it.kind, it.at));
     let pending = match direction.has("out") && after.is_none() {
         true => reader.pending_links(key, PENDING_MAX)?,
         false => Vec::new(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{BrowsePage, Error, instant, numbers, position, quote_input};
+use super::{CursorPage, Error, instant, numbers, position, quote_input};
 use crate::query::{find_by_id, unified_diff};
 use crate::store::reader::{BrowsedChange, BrowsedSnapshot, ChangeCounts, Reader};
 
@@ -41,7 +41,7 @@ pub(crate) fn timeline_document(
             "removed": it.counts.removed,
         })
     };
-    let page = BrowsePage::take(&snapshots, n_max, row, |it| it.id.to_string());
+    let page = CursorPage::take(&snapshots, n_max, row, |it| it.id.to_string());
     let mut days: BTreeMap<String, (u64, ChangeCounts)> = BTreeMap::new();
     for snapshot in snapshots.iter().take(page.rows.len()) {
         let (n, sums) = days.entry(snapshot.created_at.day()).or_default();
@@ -86,7 +86,7 @@ pub(crate) fn changes_document(
             "cut": is_cut,
         })
     };
-    let page = BrowsePage::take(&changes, n_max, row, |it| it.seq.to_string());
+    let page = CursorPage::take(&changes, n_max, row, |it| it.seq.to_string());
     Ok(json!({"id": id, "changes": page.rows, "next": page.next}))
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn history_document(
             "cut": is_cut,
         })
     };
-    let page = BrowsePage::take(&changes, n_max, row, |it| format!("{}.{}", it.snapshot, it.seq));
+    let page = CursorPage::take(&changes, n_max, row, |it| format!("{}.{}", it.snapshot, it.seq));
     Ok(json!({"id": node, "history": page.rows, "next": page.next}))
 }
 

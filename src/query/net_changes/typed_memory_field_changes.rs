@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::text_of_note;
 use crate::model::clock::UnixMillis;
-use crate::model::fields::CanonicalFields;
+use crate::model::node_fields::CanonicalFields;
 use crate::query::render::to_value;
 
 /// Characters of a value that a note shows.

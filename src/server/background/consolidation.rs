@@ -16,7 +16,7 @@ use crate::model::consolidation_schedule::{
 };
 use crate::providers::ProviderClient;
 use crate::server::{StopSignal, spawn};
-use crate::store::{ClaimableLeaseAge, LeaseAcquirer};
+use crate::store::{ClaimableLeaseAge, LeaseManager};
 
 /// Milliseconds between two looks at what waits.
 const LOOK: Duration = Duration::from_secs(5);
@@ -29,7 +29,7 @@ const LEASE: &str = "consolidate";
 pub(crate) fn run_consolidations(
     memory: &Memory,
     provider: &ProviderClient,
-    leases: &Arc<LeaseAcquirer>,
+    leases: &Arc<LeaseManager>,
     stop: &StopSignal,
 ) {
     let mut pace = ConsolidationDueState::default();
@@ -50,7 +50,7 @@ pub(crate) fn run_consolidations(
 pub(super) fn turn(
     memory: &Memory,
     provider: &ProviderClient,
-    leases: &Arc<LeaseAcquirer>,
+    leases: &Arc<LeaseManager>,
     pace: &mut ConsolidationDueState,
     stop: &StopSignal,
 ) -> Result<bool, Error> {
@@ -100,7 +100,7 @@ fn seen(memory: &Memory) -> Result<EpisodeBacklog, Error> {
 }
 
 /// Does long work while another thread renews the lease.
-fn with_renewals<T>(memory: &Memory, leases: &Arc<LeaseAcquirer>, work: impl FnOnce() -> T) -> T {
+fn with_renewals<T>(memory: &Memory, leases: &Arc<LeaseManager>, work: impl FnOnce() -> T) -> T {
     let (working, over) = bounded::<()>(0);
     let (leases, clock) = (Arc::clone(leases), memory.clock().clone());
     let renewing = spawn("lease", move || {

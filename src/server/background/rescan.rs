@@ -26,7 +26,7 @@ use crate::model::schedule::Schedule;
 use crate::server::StopSignal;
 use crate::server::jsonl_files::JsonlSink;
 use crate::settings::config;
-use crate::store::{ClaimableLeaseAge, LeaseAcquirer, RESCAN_LEASE, SharedError, StoreError};
+use crate::store::{ClaimableLeaseAge, LeaseManager, RESCAN_LEASE, SharedError, StoreError};
 
 /// The log of scans, in the source folder's own folder.
 const LOG_FILE: &str = "rescan.jsonl";
@@ -51,7 +51,7 @@ pub(crate) struct Rescanner {
     n_threads: usize,
     /// Read before every scan.
     settings: Box<dyn Fn(&Memory) -> LiveRescanSettings + Send>,
-    leases: Arc<LeaseAcquirer>,
+    leases: Arc<LeaseManager>,
     /// Name of the lease.
     lease: String,
     schedule: Schedule,
@@ -71,7 +71,7 @@ impl Rescanner {
     pub(crate) fn new(
         source: &Path,
         n_threads: usize,
-        leases: Arc<LeaseAcquirer>,
+        leases: Arc<LeaseManager>,
         settings: impl Fn(&Memory) -> LiveRescanSettings + Send + 'static,
     ) -> Rescanner {
         // A path may hold something that nobody should read in the database.

@@ -1,8 +1,9 @@
 //! The thread that notifies clients of changed resources that they subscribed to.
 //!
-//! The loop only waits. [`Throttle`] decides when to notify, [`SubscriptionHub`] knows the
-//! subscribers, and the tools' watch detects changes by any process. Without subscribers the thread
-//! sleeps and checks nothing. Notifications that are pending when the server ends are dropped.
+//! The loop only waits. [`NotificationThrottle`] decides when to notify, [`SubscriptionHub`] knows
+//! the subscribers, and the tools' watch detects changes by any process. Without subscribers the
+//! thread sleeps and checks nothing. Notifications that are pending when the server ends are
+//! dropped.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use crate::mcp::{Server, SubscriptionHub};
 use crate::model::clock::UnixMillis;
-use crate::model::schedule::Throttle;
+use crate::model::schedule::NotificationThrottle;
 use crate::server::StopSignal;
 use crate::surface::HandlerWithChangeWatch;
 
@@ -74,7 +75,7 @@ fn short(uri: &str) -> &str {
 
 /// The debouncers of the resources.
 #[derive(Debug, Default)]
-struct ResourceDebouncers(BTreeMap<Cow<'static, str>, Throttle>);
+struct ResourceDebouncers(BTreeMap<Cow<'static, str>, NotificationThrottle>);
 
 impl ResourceDebouncers {
     /// Publishes the notifications that are due; returns the milliseconds until the next one, if

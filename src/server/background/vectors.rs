@@ -10,7 +10,7 @@ use crate::memory::{Error, Memory};
 use crate::model::vector::model_number;
 use crate::providers::ProviderClient;
 use crate::server::StopSignal;
-use crate::store::{ClaimableLeaseAge, LeaseAcquirer, NodeRowId};
+use crate::store::{ClaimableLeaseAge, LeaseManager, NodeRowId};
 
 /// Time between two looks for changes.
 const LOOK: Duration = Duration::from_secs(2);
@@ -24,7 +24,7 @@ const LEASE: &str = "vectors";
 pub(crate) fn run_vectors(
     memory: &Memory,
     source: &ProviderClient,
-    leases: &Arc<LeaseAcquirer>,
+    leases: &Arc<LeaseManager>,
     stop: &StopSignal,
 ) {
     let mut seen = None;
@@ -48,7 +48,7 @@ pub(crate) fn run_vectors(
 pub(super) fn fill(
     memory: &Memory,
     source: &ProviderClient,
-    leases: &Arc<LeaseAcquirer>,
+    leases: &Arc<LeaseManager>,
     seen: &mut Option<i64>,
     stop: &StopSignal,
 ) -> Result<(), String> {

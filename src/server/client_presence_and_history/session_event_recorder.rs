@@ -5,7 +5,7 @@
 
 use crate::ingest::redact::Redactor;
 use crate::mcp::{
-    ClientRequestEvent, ClientRequestKind, NoticeWaker, QUIET_TARGET, ToolCallRecord,
+    ClientRequestEvent, NoticeWaker, QUIET_TARGET, ToolCallOrOtherRequest, ToolCallRecord,
 };
 use crate::model::clock::UnixMillis;
 use crate::server::client_presence_and_history::{
@@ -97,7 +97,7 @@ fn sight<'a>(seen: &ClientRequestEvent<'a>, redactor: &Redactor) -> ObservedRequ
             protocol: version.as_str().to_owned(),
         },
         is_modern: version.is_modern(),
-        calls_tool: act == ClientRequestKind::CallsTool,
+        calls_tool: act == ToolCallOrOtherRequest::CallsTool,
     }
 }
 

@@ -44,7 +44,7 @@ impl Client {
         Client::with(Vec::new())
     }
 
-    fn with(background: Vec<BackgroundTask>) -> Client {
+    fn with(background: Vec<BackgroundTaskSpec>) -> Client {
         let (stdin, input) = io::pipe().unwrap();
         let (output, stdout) = io::pipe().unwrap();
         let (server, fixture) = server_testing::server();
@@ -316,7 +316,7 @@ fn background_work_starts_after_the_first_answer_and_is_stopped() {
         let _ = held.recv();
         heard_sender.send(stop.is_set()).unwrap();
     });
-    let mut client = Client::with(vec![BackgroundTask { name: "first-compile", work }]);
+    let mut client = Client::with(vec![BackgroundTaskSpec { name: "first-compile", work }]);
     client.send(PING);
     assert_eq!(client.reply(), PONG);
     assert!(began.is_empty(), "nobody has introduced himself yet");

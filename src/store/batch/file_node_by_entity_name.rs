@@ -11,7 +11,7 @@ use crate::store::{NodeRecord, NodeRowId, PreparedStatements, RootId, StoreError
 
 /// The names of a node of a compiled file, the head of it or a part.
 #[derive(Clone, Debug)]
-pub(crate) struct FileNames {
+pub(crate) struct FileNodeNames {
     pub(crate) root: RootId,
     /// Relative to its root.
     pub(crate) path: String,
@@ -45,7 +45,7 @@ impl Batch<'_> {
     }
 
     /// Returns all names of a node of a file.
-    pub(crate) fn file_names(&self, key: NodeRowId) -> Result<Option<FileNames>, StoreError> {
+    pub(crate) fn file_names(&self, key: NodeRowId) -> Result<Option<FileNodeNames>, StoreError> {
         const NAMES: &str = concat!(
             "
             SELECT root.id, file.path, ",
@@ -67,7 +67,7 @@ impl Batch<'_> {
             let mut further = vec![text(1)? + &part, text(3)? + &part, text(4)? + &part, text(6)?];
             further.retain(|it| *it != own);
             let (root, path) = (RootId(row.get(0)?), text(1)?);
-            Ok(FileNames { root, path, own, further, has_other_roots: row.get(7)? })
+            Ok(FileNodeNames { root, path, own, further, has_other_roots: row.get(7)? })
         };
         self.tx.find(NAMES, [key.0], read, "name a node of a file")
     }

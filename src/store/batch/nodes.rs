@@ -7,7 +7,7 @@ use rusqlite::{Params, Row, ToSql, params};
 
 use super::{AgentEditOverwritten, Batch, DiffOp, SiblingGroup};
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::order_keys::SiblingKeyChange;
+use crate::model::order_keys::KeptMovedOrRenumbered;
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::links::{self, LinkParseInput};
 use crate::store::node_columns::SqlTemplate;
@@ -151,7 +151,7 @@ impl Batch<'_> {
         &mut self,
         old: &NodeRecord,
         new: &NewNode<'_>,
-        rank: SiblingKeyChange,
+        rank: KeptMovedOrRenumbered,
     ) -> Result<(), StoreError> {
         // The file's block is unchanged, so an agent's overlay stays.
         let is_source_same = old.source_hash == Some(new.hash);
@@ -165,7 +165,7 @@ impl Batch<'_> {
             && old.place.parent == new.place.parent
             // A node below another has its parent's file, and moves along with it.
             && (old.place.parent.is_some() || old.place.file == new.place.file)
-            && rank != SiblingKeyChange::Moved;
+            && rank != KeptMovedOrRenumbered::Moved;
         let is_state_same = is_text_same && is_label_same && is_structure_same;
         if !is_state_same {
             self.touch(old.place.into())?;
@@ -176,7 +176,7 @@ impl Batch<'_> {
             let new_hash = if is_text_same { old.content_hash } else { new.hash };
             self.record(DiffOp::Mod, old, Some(new_hash), conflict)?;
             self.counts.modified += 1;
-        } else if rank == SiblingKeyChange::Renumbered {
+        } else if rank == KeptMovedOrRenumbered::Renumbered {
             self.record(DiffOp::Rank, old, Some(old.content_hash), AgentEditOverwritten::No)?;
         }
         if !is_text_same || !is_label_same {

@@ -17,7 +17,7 @@ use crate::model::clock::UnixMillis;
 use crate::model::heat::{HeatParameters, StoredHeat, cold_before};
 use crate::store::relaxed_durability_connection::RelaxedDurabilityConnection;
 use crate::store::{
-    ClaimableLeaseAge, ErrorContext, LeaseAcquirer, NodeRowId, PreparedStatements, StoreError,
+    ClaimableLeaseAge, ErrorContext, LeaseManager, NodeRowId, PreparedStatements, StoreError,
     heat_rows,
 };
 
@@ -42,7 +42,7 @@ pub(crate) struct ColdNode {
 /// Cold nodes offered to a client. Dropping the offer gives them back.
 pub(crate) struct ColdNodesOffer {
     heat_writer: Arc<HeatWriter>,
-    leases: LeaseAcquirer,
+    leases: LeaseManager,
     nodes: Vec<ColdNode>,
     line: f64,
 }
@@ -93,7 +93,7 @@ impl HeatWriter {
             state.cold.is_armed = false;
             return Ok(None);
         }
-        let leases = LeaseAcquirer::open(&self.path, &self.file_identity, &self.holder)?;
+        let leases = LeaseManager::open(&self.path, &self.file_identity, &self.holder)?;
         if !leases.take(LEASE, ClaimableLeaseAge::Expired, now)? {
             return Ok(None);
         }

@@ -13,8 +13,8 @@ pub(in crate::store) use open_conflicts::disputes_what_is_over;
 use super::typed_nodes::unreadable;
 use super::{Reader, limit, list};
 use crate::model::clock::UnixMillis;
-use crate::model::fields::{self, CanonicalFields, CanonicalFieldsError};
 use crate::model::heat::StoredHeat;
+use crate::model::node_fields::{self, CanonicalFields, CanonicalFieldsError};
 use crate::model::tree::NodeType;
 use crate::model::validity::Validity;
 use crate::store::heat_rows::{self, heat_columns};
@@ -58,7 +58,7 @@ impl KnowledgeRow {
 
     /// Returns the items of a field that is a list.
     pub(crate) fn list(&self, key: &str) -> &[Value] {
-        self.fields.as_ref().map_or(&[], |it| fields::list(it.object(), key))
+        self.fields.as_ref().map_or(&[], |it| node_fields::list(it.object(), key))
     }
 
     /// Returns the number of a field.

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row};
 
-use super::browse_sum_cache::BrowseCache;
+use super::heat_file_and_change_sum_cache::BrowseCache;
 use super::stats::TemperatureStats;
 use super::{ChangeDetectionCounters, Reader, unsigned};
 use crate::model::clock::UnixMillis;

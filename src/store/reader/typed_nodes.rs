@@ -9,7 +9,7 @@ use std::fmt;
 use rusqlite::{Row, params};
 
 use super::{Reader, limit, list};
-use crate::model::fields::{CanonicalFields, CanonicalFieldsError};
+use crate::model::node_fields::{CanonicalFields, CanonicalFieldsError};
 use crate::model::tree::NodeType;
 use crate::store::record::read_id;
 use crate::store::{ErrorContext, NodeRowId, PreparedStatements, StoreError};

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use crate::model::clock::UnixMillis;
 use crate::model::heat::PendingAttendedTime;
 use crate::store::{
-    Batch, ClaimableLeaseAge, HeatIncrement, HeatWriter, IfMissing, LeaseAcquirer, NodeRowId,
+    Batch, ClaimableLeaseAge, HeatIncrement, HeatWriter, IfMissing, LeaseManager, NodeRowId,
     ReaderPool, StoreError, VectorWriter, Writer,
 };
 
@@ -23,7 +23,7 @@ struct Server {
     writer: Writer,
     readers: ReaderPool,
     heat: HeatWriter,
-    leases: LeaseAcquirer,
+    leases: LeaseManager,
     vectors: VectorWriter,
 }
 
@@ -36,7 +36,7 @@ impl Server {
         let server = Server {
             readers: ReaderPool::new(&path, &files).unwrap(),
             heat: HeatWriter::new(&path, &writer).unwrap(),
-            leases: LeaseAcquirer::open(&path, &files, "ann").unwrap(),
+            leases: LeaseManager::open(&path, &files, "ann").unwrap(),
             vectors: VectorWriter::open(&path, &writer).unwrap(),
             _dir: dir,
             path,

@@ -7,8 +7,8 @@ struct Rivals {
     _dir: tempfile::TempDir,
     writer: Writer,
     path: std::path::PathBuf,
-    ann: LeaseAcquirer,
-    ben: LeaseAcquirer,
+    ann: LeaseManager,
+    ben: LeaseManager,
 }
 
 fn rivals() -> Rivals {
@@ -16,12 +16,12 @@ fn rivals() -> Rivals {
     let path = dir.path().join("memory.db");
     let writer = Writer::open(&path, IfMissing::Create).unwrap();
     let [ann, ben] =
-        ["ann", "ben"].map(|it| LeaseAcquirer::open(&path, writer.file_identity(), it).unwrap());
+        ["ann", "ben"].map(|it| LeaseManager::open(&path, writer.file_identity(), it).unwrap());
     Rivals { _dir: dir, writer, path, ann, ben }
 }
 
 #[track_caller]
-fn check_take(who: &LeaseAcquirer, at: i64, expected: bool) {
+fn check_take(who: &LeaseManager, at: i64, expected: bool) {
     assert_eq!(
         who.take("heat", ClaimableLeaseAge::Expired, UnixMillis(at)).unwrap(),
         expected,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{ECHO_CHARS_MAX, path, put};
 use crate::memory::{Error, ReadOnlyMemory, ServerFactKey};
-use crate::store::LeaseNameAndHolder;
+use crate::store::LeaseInForce;
 use crate::text;
 use crate::text::terminal_safe_json::json_text;
 
@@ -42,7 +42,7 @@ pub(super) fn write_sessions(view: &ReadOnlyMemory, out: &mut dyn Write) -> Resu
 }
 
 /// Returns which process does what, from the names of a lease and of its holder.
-fn server(lease: &LeaseNameAndHolder) -> Value {
+fn server(lease: &LeaseInForce) -> Value {
     let work = lease.name.split(':').next();
     let pid = lease.holder.split('-').next().and_then(|it| it.parse::<u32>().ok());
     json!({"pid": pid, "work": work})

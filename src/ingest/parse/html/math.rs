@@ -8,25 +8,25 @@ use crate::model::tree::ContentFormat;
 use crate::text::tokens;
 
 /// A rendered formula.
-pub(super) struct LatexOrMathmlFormula {
+pub(super) struct RenderedFormula {
     pub(super) content: String,
     pub(super) format: ContentFormat,
 }
 
 /// Returns the formula on a line of its own. It is LaTeX where that saves at least 15 % of the
 /// tokens, or where it is the author's own.
-pub(super) fn display(dom: &Dom, id: DomId) -> Option<LatexOrMathmlFormula> {
+pub(super) fn display(dom: &Dom, id: DomId) -> Option<RenderedFormula> {
     let markup = dom.markup(id);
     match mathml::to_latex(&formula(dom, id)) {
         Some((content, author))
             if author == TexAnnotationOrConversion::Annotation || saves(&markup, &content) =>
         {
-            Some(LatexOrMathmlFormula { content, format: ContentFormat::Latex })
+            Some(RenderedFormula { content, format: ContentFormat::Latex })
         }
         _ => {
             let has_content = dom.first_child(id).is_some();
             has_content
-                .then_some(LatexOrMathmlFormula { content: markup, format: ContentFormat::Mathml })
+                .then_some(RenderedFormula { content: markup, format: ContentFormat::Mathml })
         }
     }
 }

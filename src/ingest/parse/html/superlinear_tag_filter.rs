@@ -33,7 +33,7 @@ use html5ever::tokenizer::{
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts, TreeSink};
 use html5ever::{LocalName, TokenizerResult, local_name};
 
-use self::active_formatting_elements::{ActiveFormattingElements, InnermostFormattingBoundaries};
+use self::active_formatting_elements::{ActiveFormattingElements, InnermostBarrierAndMarker};
 use self::elements::{FORMATTING, RAW_TEXT, VOID, is_block, is_inline};
 use super::dom::{Dom, DomId, DomSink};
 use crate::ingest::parse::Warning;
@@ -333,7 +333,7 @@ impl SuperlinearTagFilter {
         if is_in_drawing && is_of_drawing {
             return FormattingTagNamespace::Drawing;
         }
-        let scope = InnermostFormattingBoundaries::innermost(&open, sink);
+        let scope = InnermostBarrierAndMarker::innermost(&open, sink);
         let mut formatting = formatting.borrow_mut();
         let has_effect = match tag.kind {
             StartTag => {

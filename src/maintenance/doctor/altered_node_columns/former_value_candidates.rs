@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::ingest::parse::label_of_code;
 use crate::maintenance::doctor::broken_fields_repair::{self, TASK_METADATA};
-use crate::model::fields::CanonicalFields;
+use crate::model::node_fields::CanonicalFields;
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::node_columns::{FIELDS, KEY_PATH, LANG, LEVEL};
 use crate::store::{PreparedStatements, StoreError};

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
-use crate::memory::compile::export_marks::FileOrAgentsOwner;
+use crate::memory::compile::export_marks::ExportedFileOwner;
 use crate::memory::compile::redaction;
 use crate::model::tree::{ContentFormat, DocumentTree, Node, NodeType};
 
@@ -72,7 +72,7 @@ impl ParsedSource {
         let secrets = scrubbed.hits.iter().map(|it| (it.range.clone(), it.marker().len()));
         let secrets = secrets.collect();
         let (parsed, _) =
-            redaction::parse_bytes_redacted((syntax, None::<FileOrAgentsOwner>), bytes, redactor);
+            redaction::parse_bytes_redacted((syntax, None::<ExportedFileOwner>), bytes, redactor);
         Some(ParsedSource { text: text.to_owned(), has_mark, secrets, tree: parsed.tree })
     }
 
@@ -131,7 +131,7 @@ impl ParsedSource {
         let mark = if self.has_mark { MARK } else { "" };
         let bytes = [mark, &text].concat().into_bytes();
         let (parsed, _) =
-            redaction::parse_bytes_redacted((syntax, None::<FileOrAgentsOwner>), &bytes, redactor);
+            redaction::parse_bytes_redacted((syntax, None::<ExportedFileOwner>), &bytes, redactor);
         let tree = parsed.tree;
         let is_same = shapes(&tree).eq(expected.iter().map(|(shape, _)| shape.clone()));
         if !is_same {

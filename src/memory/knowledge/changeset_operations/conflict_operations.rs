@@ -8,7 +8,7 @@ use crate::memory::knowledge::changeset_base_and_names::ChangesetContext;
 use crate::memory::knowledge::conflict_writes::{
     ConflictResolution, DISPUTES, close, end_conflict, open_conflict,
 };
-use crate::memory::knowledge::fact_stated_by_episode::stated_fact;
+use crate::memory::knowledge::fact_of_fact_episode::stated_fact;
 use crate::memory::knowledge::node_writes::{StoredKnowledgeNode, add_edge, edge, set_fields};
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::knowledge::{CONFLICT_STATES, SEVERITIES};

@@ -8,7 +8,7 @@ use super::processed_and_pinned::id;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_base_and_names::ChangesetContext;
 use crate::memory::knowledge::entity_resolution::{known_topic, named_as, topic_field};
-use crate::memory::knowledge::fact_stated_by_episode::fact_stated_alone;
+use crate::memory::knowledge::fact_of_fact_episode::fact_stated_alone;
 use crate::memory::knowledge::fact_subject::other_clusters;
 use crate::memory::knowledge::node_writes::{StoredKnowledgeNode, find_node, set_fields};
 use crate::memory::knowledge::topic_member_release::{is_member, n_episodes_of};

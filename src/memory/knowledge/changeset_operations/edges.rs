@@ -9,7 +9,7 @@ use crate::memory::knowledge::changeset_base_and_names::ChangesetContext;
 use crate::memory::knowledge::node_writes::{
     StoredKnowledgeNode, add_edge, edge, note_unlinked, remove_edge, set_fields,
 };
-use crate::model::fields;
+use crate::model::node_fields;
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::knowledge::{EVIDENCE, LINKS_MAX};
 use crate::store::Batch;
@@ -66,7 +66,7 @@ fn check_source(
         let why = format!("names `{}`, a note; MemoryRelate relates notes", node.id());
         return Err(given.refuse(key, why));
     }
-    let n_links = fields::list(&node.fields, "links").len();
+    let n_links = node_fields::list(&node.fields, "links").len();
     if LINKS_MAX <= n_links {
         let why =
             format!("names `{}`, which has {n_links} edges, the most there may be", node.id());

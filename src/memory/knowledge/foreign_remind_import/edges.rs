@@ -16,8 +16,8 @@ use crate::memory::knowledge::node_writes::{
 };
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
-use crate::model::fields;
 use crate::model::identity::NodeId;
+use crate::model::node_fields;
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::knowledge::{CONFLICT_STATES, LINKS_MAX, SEVERITIES};
 
@@ -126,7 +126,7 @@ impl KnowledgeImporter<'_, '_, '_> {
             self.leave_out("edges that begin at a note");
             return Ok(());
         }
-        let n_links = fields::list(&source.fields, "links").len();
+        let n_links = node_fields::list(&source.fields, "links").len();
         if LINKS_MAX <= n_links {
             self.leave_out(format!("edges of nodes that have {LINKS_MAX} already"));
             return Ok(());

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
-use super::cluster_subjects::subject_of;
+use super::fact_cluster_subject::subject_of;
 use super::record_values::{LabelsByOwnerId, RecordValues, labels_of};
 use super::{KnowledgeImporter, NodeToImport};
 use crate::maintenance::transfer::{RemindRecord, RemindRecordLists};
@@ -17,8 +17,8 @@ use crate::memory::knowledge::node_writes::{
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::{name_key, normal_name};
-use crate::model::fields;
 use crate::model::identity::NodeId;
+use crate::model::node_fields;
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::knowledge::{EVIDENCE, FACT_CLUSTER, LINKS_MAX};
 use crate::model::validity::Validity;
@@ -349,7 +349,7 @@ impl KnowledgeImporter<'_, '_, '_> {
 
     /// Adds an edge to fields, unless they have as many as fit.
     pub(super) fn edge(&mut self, fields: &mut Map<String, Value>, link: Value) {
-        let n_links = fields::list(fields, "links").len();
+        let n_links = node_fields::list(fields, "links").len();
         if LINKS_MAX <= n_links {
             return self.leave_out(format!("edges of nodes that have {LINKS_MAX} already"));
         }
@@ -361,7 +361,7 @@ impl KnowledgeImporter<'_, '_, '_> {
 /// Returns whether fields have an edge of a type to a node.
 pub(super) fn has_edge(fields: &Map<String, Value>, link_type: &str, to: NodeId) -> bool {
     let to = to.to_string();
-    let links = fields::list(fields, "links");
+    let links = node_fields::list(fields, "links");
     links.iter().any(|it| it["type"] == link_type && it["to"] == to.as_str())
 }
 

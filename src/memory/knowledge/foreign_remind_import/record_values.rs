@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::maintenance::transfer::RemindRecord;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::NamedEntity;
-use crate::model::fields;
+use crate::model::node_fields;
 use crate::model::typed_node_field_schemas::knowledge::ENTITY_KINDS;
 
 /// Reads the members of a record.
@@ -98,7 +98,7 @@ pub(super) fn is_same_field(name: &str, here: Option<&Value>, there: Option<&Val
 fn is_same_metadata(here: Option<&Value>, there: &Map<String, Value>) -> bool {
     let mut kept = there.clone();
     kept.retain(|_, it| it.as_array().is_none_or(|it| !it.is_empty()));
-    let kept = fields::without_nulls(kept.into());
+    let kept = node_fields::without_nulls(kept.into());
     let none = Value::Object(Map::new());
     let here = here.unwrap_or(&none);
     here.as_object() == Some(there) || *here == kept

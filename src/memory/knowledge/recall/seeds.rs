@@ -35,7 +35,7 @@ const PLACE_MAX: usize = 200;
 
 /// The nodes that a question found.
 #[derive(Default)]
-pub(super) struct FoundRecallItems {
+pub(super) struct SeedsAndSpreadItems {
     pub(super) seeds: Vec<RecallItem>,
     /// By spreading.
     pub(super) reached: Vec<RecallItem>,
@@ -55,7 +55,7 @@ struct MatchesByType {
 
 impl RecallQueryContext<'_> {
     /// Finds nodes by words; where these tell nothing, by the given entity or topic.
-    pub(super) fn of_words(&self, query: &str) -> KnowledgeResult<FoundRecallItems> {
+    pub(super) fn of_words(&self, query: &str) -> KnowledgeResult<SeedsAndSpreadItems> {
         let (question, mut matches) = QuestionTerms::ask(self.reader, query)?;
         for name in names_asked(query) {
             let is_of_function_words = match name == query {
@@ -106,7 +106,7 @@ impl RecallQueryContext<'_> {
             })
             .collect();
         let reached = self.spread(&mut seeds, &episodes, &entities)?;
-        let mut found = FoundRecallItems { seeds, reached, episodes, fact_scores };
+        let mut found = SeedsAndSpreadItems { seeds, reached, episodes, fact_scores };
         if let Some(allowed) = &allowed {
             let is_allowed = |it: &RecallItem| allowed.contains(&it.row.key);
             found.seeds.retain(is_allowed);
@@ -211,7 +211,7 @@ impl RecallQueryContext<'_> {
 
     /// Finds what has a name as it is written, unless an entity is given: concepts with that title,
     /// and the nodes of an entity. Titles may have other words beside a name in capitals.
-    fn of_name(&self, name: &str) -> KnowledgeResult<Option<FoundRecallItems>> {
+    fn of_name(&self, name: &str) -> KnowledgeResult<Option<SeedsAndSpreadItems>> {
         if self.entity.is_some() {
             return Ok(None);
         }
@@ -237,8 +237,8 @@ impl RecallQueryContext<'_> {
     }
 
     /// Finds the nodes of an entity or a topic, without words.
-    pub(super) fn of_place(&self) -> KnowledgeResult<FoundRecallItems> {
-        let mut found = FoundRecallItems::default();
+    pub(super) fn of_place(&self) -> KnowledgeResult<SeedsAndSpreadItems> {
+        let mut found = SeedsAndSpreadItems::default();
         let mut scores: HashMap<NodeRowId, (f64, RecallReason)> = HashMap::new();
         let mut episodes: Vec<NodeRowId> = Vec::new();
         if let Some(entity) = &self.entity {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::typed::MemoryError;
-use crate::model::fields::CanonicalFields;
+use crate::model::node_fields::CanonicalFields;
 use crate::model::tree::NodeType;
 use crate::store::reader::{KnowledgeChange, Reader};
 

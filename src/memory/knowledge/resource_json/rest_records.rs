@@ -11,7 +11,7 @@ use super::{
     n_mentions_among, unknown,
 };
 use crate::memory::knowledge::arguments::KnowledgeResult;
-use crate::memory::knowledge::foreign_remind_export::record_time;
+use crate::memory::knowledge::export_knowledge_as_remind_json::record_time;
 use crate::memory::knowledge::recall::{
     RecallRequest, entity_of, find_topic, keys_of_entity, node_of_type, recall,
 };

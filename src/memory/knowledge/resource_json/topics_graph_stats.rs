@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::rest_records::{entity, links_between};
 use super::{EDGES_MAX, all_of, entity_name, stats_document, unknown};
 use crate::memory::knowledge::arguments::KnowledgeResult;
-use crate::memory::knowledge::foreign_remind_export::record_time;
+use crate::memory::knowledge::export_knowledge_as_remind_json::record_time;
 use crate::memory::knowledge::recall::find_topic;
 use crate::model::clock::UnixMillis;
 use crate::model::topic_name_matching_and_slugs::topic_slug;

@@ -10,7 +10,7 @@ use crate::store::IfMissing;
 struct Case {
     clock: Clock,
     memory: Memory,
-    leases: Arc<LeaseAcquirer>,
+    leases: Arc<LeaseManager>,
     pace: ConsolidationDueState,
     folder: TempDir,
 }

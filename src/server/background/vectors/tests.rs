@@ -16,7 +16,7 @@ esac; done"#;
 struct Case {
     folder: TempDir,
     memory: Memory,
-    leases: Arc<LeaseAcquirer>,
+    leases: Arc<LeaseManager>,
     seen: Option<i64>,
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::model::clock::UnixMillis;
-use crate::model::fields::CanonicalFields;
+use crate::model::node_fields::CanonicalFields;
 use crate::model::tree::ContentFormat;
 use crate::store::node_columns::FIELDS;
 use crate::store::{

@@ -16,37 +16,32 @@ use super::super::dom::{DomId, DomSink, ROOT};
 
 /// The innermost elements around a place that end the reach of formatting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct InnermostFormattingBoundaries {
+pub(super) struct InnermostBarrierAndMarker {
     /// The innermost element that an end tag does not reach through.
     barrier: DomId,
     /// The innermost element that forgets at its end what was opened inside.
     marker: DomId,
 }
 
-impl InnermostFormattingBoundaries {
+impl InnermostBarrierAndMarker {
     /// Returns the scope of the last of the `open` elements.
-    pub(super) fn innermost(open: &[DomId], sink: &DomSink) -> InnermostFormattingBoundaries {
+    pub(super) fn innermost(open: &[DomId], sink: &DomSink) -> InnermostBarrierAndMarker {
         let last = |is_one: fn(&DomSink, DomId) -> bool| {
             open.iter().rev().copied().find(|&id| is_one(sink, id)).unwrap_or(ROOT)
         };
-        InnermostFormattingBoundaries { barrier: last(is_barrier), marker: last(is_marker) }
+        InnermostBarrierAndMarker { barrier: last(is_barrier), marker: last(is_marker) }
     }
 }
 
 /// The open formatting elements by name, each with the scope that it was opened in.
 #[derive(Debug, Default)]
 pub(super) struct ActiveFormattingElements {
-    by_name: HashMap<LocalName, Vec<InnermostFormattingBoundaries>>,
+    by_name: HashMap<LocalName, Vec<InnermostBarrierAndMarker>>,
 }
 
 impl ActiveFormattingElements {
     /// Opens an element. The next link ends the one before.
-    pub(super) fn start(
-        &mut self,
-        name: &str,
-        scope: InnermostFormattingBoundaries,
-        open: &[DomId],
-    ) {
+    pub(super) fn start(&mut self, name: &str, scope: InnermostBarrierAndMarker, open: &[DomId]) {
         if matches!(name, "a" | "nobr") {
             self.end(name, scope, open);
         }
@@ -58,7 +53,7 @@ impl ActiveFormattingElements {
     pub(super) fn end(
         &mut self,
         name: &str,
-        scope: InnermostFormattingBoundaries,
+        scope: InnermostBarrierAndMarker,
         open: &[DomId],
     ) -> bool {
         let Some(scopes) = self.by_name.get_mut(&LocalName::from(name)) else { return false };

@@ -9,15 +9,15 @@ use crate::memory::knowledge::changeset_operations::processed_and_pinned::ID_CHA
 use crate::memory::knowledge::entity_resolution::{
     known_mentions, mentioned, named_as, topic_field, topic_named, with_names,
 };
-use crate::memory::knowledge::fact_stated_by_episode::{reword_stated_fact, stated_fact};
+use crate::memory::knowledge::fact_of_fact_episode::{reword_stated_fact, stated_fact};
 use crate::memory::knowledge::node_writes::{
     StoredKnowledgeNode, add_edge, edge, set_bounds, set_fields, set_node,
 };
 use crate::memory::typed::{UpdateRequest, rewrite};
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::name_key;
-use crate::model::fields;
 use crate::model::identity::NodeId;
+use crate::model::node_fields;
 use crate::model::topic_name_matching_and_slugs::{is_reduced_key, topic_slug};
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::TypedNodeSchema;
@@ -197,7 +197,7 @@ fn new_values(
     let mut fields = details(given)?;
     if let Some(title) = given.string("title", TITLE_CHARS_MAX)? {
         let mut names = vec![Value::from(name_key(&title))];
-        let known = fields::list(&node.fields, "names").iter();
+        let known = node_fields::list(&node.fields, "names").iter();
         // The former names of a topic or an entity go on being found.
         let is_other = |it: &str| node.is_a(NodeType::Topic) && is_reduced_key(node.title(), it);
         let is_kept = |it: &&Value| {
@@ -252,7 +252,7 @@ fn mentions_of(
 
 /// Returns the edges of an episode with other mentions.
 fn with_mentions(node: &StoredKnowledgeNode, mentions: &[NodeId]) -> Value {
-    let known = fields::list(&node.fields, "links").iter();
+    let known = node_fields::list(&node.fields, "links").iter();
     let mut linked = Map::new();
     known.filter(|it| it["type"] != "mentions").for_each(|it| add_edge(&mut linked, it.clone()));
     mentions.iter().for_each(|it| add_edge(&mut linked, edge("mentions", *it, 1.0, None)));

@@ -25,8 +25,8 @@ use crate::memory::knowledge::node_writes::{
     set_fields, set_node,
 };
 use crate::model::entity_extraction::name_key;
-use crate::model::fields;
 use crate::model::identity::NodeId;
+use crate::model::node_fields;
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::knowledge::{FACT_CLUSTER, TITLE_CHARS_MAX};
 use crate::store::Batch;
@@ -90,8 +90,8 @@ pub(in crate::memory::knowledge::changeset_operations) fn merge_one(
             set_fields(batch, &mut child, |it| add_key(it, subject), now)?;
         }
     }
-    let own = fields::list(&from.fields, "links").to_vec();
-    let names = fields::list(&from.fields, "names").to_vec();
+    let own = node_fields::list(&from.fields, "links").to_vec();
+    let names = node_fields::list(&from.fields, "names").to_vec();
     let mut content = target.record.content.clone();
     if from.is_a(NodeType::Entity) {
         let names = std::iter::once(from.title()).chain(from.record.content.lines());
@@ -258,7 +258,7 @@ impl SplitPartAssignment {
 }
 
 fn links_of(node: &StoredKnowledgeNode) -> impl Iterator<Item = &Value> {
-    fields::list(&node.fields, "links").iter()
+    node_fields::list(&node.fields, "links").iter()
 }
 
 /// Points edges to the whole at its parts, and so what the whole had replaced or taken in.
@@ -274,7 +274,7 @@ fn turn_edges(
     for source in sources {
         let parts: Vec<String> = parts_of(&source.id().to_string());
         let turn = |fields: &mut Map<String, Value>| {
-            let links = fields::list(fields, "links").to_vec();
+            let links = node_fields::list(fields, "links").to_vec();
             fields.shift_remove("links");
             for link in links {
                 let is_turned = link["to"] == id;

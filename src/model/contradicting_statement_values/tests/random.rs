@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::model::differing_statement_values::StatementFeatures;
+use crate::model::contradicting_statement_values::StatementFeatures;
 use crate::model::month_names::MONTHS;
 
 /// A value as a person means it.

@@ -7,7 +7,7 @@ use lexopt::prelude::*;
 
 use super::UsageError;
 use super::command::{ArchiveMemoriesArgs, Command, CustomViewArgs, CustomViewTask};
-use super::command_parsers::{ParsedCommand, otherwise};
+use super::subcommand_parsers::{ParsedCommand, otherwise};
 use super::value_parsers::parse_number;
 
 /// Days of `--days`, at most.

@@ -8,8 +8,8 @@ use lexopt::prelude::*;
 
 use super::command::{
     BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, ExportDestination, GcArgs,
-    ImportArgs, ImportSource, InspectMemoryArgs, MemoriesArgs, RedactArgs, RememberArgs,
-    RestoreArgs, SalvageArgs, SearchArgs, ServeArgs,
+    ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs, RememberArgs, RestoreArgs,
+    SalvageArgs, SearchArgs, ServeArgs,
 };
 use super::value_parsers::{
     RawSharedSpaceFlags, parse_color, parse_interval, parse_number, parse_scope, parse_shell,
@@ -88,7 +88,7 @@ pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
 }
 
 pub(super) fn inspect(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
-    let mut args = InspectMemoryArgs { db, ..InspectMemoryArgs::default() };
+    let mut args = InspectArgs { db, ..InspectArgs::default() };
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use super::arguments::KnowledgeResult;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::name_key;
-use crate::model::fields;
+use crate::model::node_fields;
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::knowledge::FACT_CLUSTER;
 use crate::store::reader::{KnowledgeRow, Reader};
@@ -162,7 +162,7 @@ fn labels(row: &KnowledgeRow, names: &RecordIds, derived: &mut RemindEdgeLists) 
         _ => Map::new(),
     };
     if let Some(topic) = topic_of(row, names).as_str() {
-        let others = fields::list(&labels, "topic").iter().filter(|it| *it != topic).cloned();
+        let others = node_fields::list(&labels, "topic").iter().filter(|it| *it != topic).cloned();
         let all: Vec<Value> = std::iter::once(topic.into()).chain(others).collect();
         labels.insert("topic".to_owned(), all.into());
     }

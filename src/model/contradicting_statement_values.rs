@@ -6,7 +6,7 @@
 //! and `10`, or `3.10` and `3.1`. Behind a space, units of several letters that are not known are
 //! words, and no part of a value. So are time zones, unless they touch their time, as in `10:00Z`.
 
-mod dates;
+mod date_normalization;
 mod decimal;
 mod numbers;
 mod units;
@@ -278,7 +278,7 @@ fn value(text: &str, before: Option<char>) -> Option<(StatementValue, usize)> {
     if text.starts_with(char::is_whitespace) {
         return None;
     }
-    dates::date(text)
+    date_normalization::date(text)
         .map(|(date, n_bytes)| (date.into(), n_bytes))
         .or_else(|| numbers::number(text, before))
         .or_else(|| numbers::version(text))
