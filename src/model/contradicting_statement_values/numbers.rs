@@ -1,6 +1,6 @@
 //! Numbers in statements: each with its sign and its unit, in one form however it is written.
 //!
-//! - `1,000`, `1_000` and `1000` are one number, and so are `1.0` and `1`, or `5½` and `5.5`.
+//! - `1,000`, `1_000` and `1000` are one number, and so are `1.0` and `1`.
 //! - With a unit, numbers of one base are compared by what they are worth: `60 s` and `1 minute`.
 //!   Smaller units behind it belong to it: `1 minute 30 seconds`, `1m30s`.
 //! - Without one, further zeros behind a point count, since `3.10` may be a version. A `v` before
@@ -24,10 +24,6 @@ const GROUPING: [char; 7] = [',', '_', '\'', '’', '\u{a0}', '\u{2009}', '\u{20
 
 /// Spaces between a number and what belongs to it.
 pub(super) const SPACES: [char; 3] = [' ', '\u{a0}', '\u{202f}'];
-
-/// Characters that are a part of one, with its digits behind the point.
-const FRACTIONS: [(char, &str); 7] =
-    [('½', "5"), ('¼', "25"), ('¾', "75"), ('⅛', "125"), ('⅜', "375"), ('⅝', "625"), ('⅞', "875")];
 
 /// Words that begin what stands behind the number of a version and a hyphen.
 const PRERELEASES: [&str; 8] =
@@ -151,11 +147,6 @@ fn written(text: &str, is_negative: bool) -> Option<WrittenNumber<'_>> {
 fn written_in_digits(text: &str, is_negative: bool) -> Option<WrittenNumber<'_>> {
     let mut whole = digits(text).to_owned();
     let mut rest = &text[whole.len()..];
-    if let Some((fraction, part)) = FRACTIONS.iter().find(|it| rest.starts_with(it.0)) {
-        let groups = vec![whole, (*part).to_owned()];
-        let rest = &rest[fraction.len_utf8()..];
-        return Some(WrittenNumber { is_negative, groups, exponent: 0, rest });
-    }
     if whole.is_empty() && !rest.strip_prefix('.').is_some_and(starts_with_digit) {
         return None;
     }

@@ -94,11 +94,6 @@ const IN_ANY_CASE: &[Unit] = &[
     ("° C", "°c", 1),
     ("°F", "°f", 1),
     ("° F", "°f", 1),
-    ("Ω", "ohm", 1),
-    ("ohm", "ohm", 1),
-    ("ohms", "ohm", 1),
-    ("′", "foot", 1),
-    ("″", "inch", 1),
     ("mm", "mm", 1),
     ("cm", "mm", 10),
     ("km", "mm", 1_000_000),
@@ -111,7 +106,6 @@ const IN_ANY_CASE: &[Unit] = &[
     ("ghz", "hz", 1_000_000_000),
     ("%", "%", 1),
     ("percent", "%", 1),
-    ("‰", "‰", 1),
 ];
 
 /// Spellings of units of money in any letter case, which may stand before a number.

@@ -119,18 +119,3 @@ fn a_comma_stands_between_two_numbers_of_a_list_only() {
     check_other(&["5,005", "5"]);
     check_other(&["555,555", "555"]);
 }
-
-#[test]
-fn a_character_may_be_a_part_of_one() {
-    check_same(&["5½", "5.5"]);
-    check_same(&["½ hour", "30 minutes", "0.5 h"]);
-    check_same(&["1¼ kg", "1250 g"]);
-    check_other(&["½", "¼", "5½", "5", "5¼"]);
-}
-
-#[test]
-fn signs_of_feet_inches_and_ohms_are_units() {
-    check_other(&["5″", "5′", "5", "5 Ω", "5‰", "5%"]);
-    check_same(&["5 Ω", "5Ω", "5 ohm", "5 ohms"]);
-    check_same(&["5″", "5 ″", "5.0″"]);
-}
