@@ -3,18 +3,15 @@
 //!
 //! A value has one form, however it is written. Two values are the same where that is sure; all
 //! others may contradict, also those of which nobody can tell, such as `2 GB` and `2048 MB`, `10%`
-//! and `10`, or `3.10` and `3.1`. Behind a space, units of several letters that are not known are
-//! words, and no part of a value. So are time zones, unless they touch their time, as in `10:00Z`.
+//! and `10`, or `3.10` and `3.1`. Units of several letters that are not known are words, and no
+//! part of a value. So are time zones, unless they touch their time, as in `10:00Z`.
 
 mod date_normalization;
 mod decimal;
 mod numbers;
 mod units;
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-use crate::text::spaceless_script_bigrams::is_spaceless;
+use std::collections::{BTreeSet, HashMap};
 
 /// Words that two statements share at least before their values are compared.
 const SHARED_WORDS_MIN: usize = 2;
@@ -62,80 +59,38 @@ const COMMON: &[&str] = &[
     "when", "which", "will", "with", "you", "your",
 ];
 
-/// A value in its one form, however it is written.
-///
-/// Where something stands behind a number that may be its unit or another word, as in `16px` and
-/// `3 A records`, there is a second form without it. It counts beside a value that has none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct StatementValue {
-    form: String,
-    without_unit: Option<String>,
-}
-
-impl From<String> for StatementValue {
-    fn from(form: String) -> StatementValue {
-        StatementValue { form, without_unit: None }
-    }
-}
-
-/// The values of one reading of a statement.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct ReadValues {
-    /// By their forms, with their second ones.
-    by_form: BTreeMap<String, Option<String>>,
-    without_unit: BTreeSet<String>,
-    /// Values that were read once more.
-    n_repeated: usize,
-}
-
-impl ReadValues {
-    fn insert(&mut self, value: StatementValue) {
-        self.without_unit.extend(value.without_unit.clone());
-        let known = self.by_form.insert(value.form, value.without_unit);
-        self.n_repeated += usize::from(known.is_some());
-    }
-
-    /// Returns whether each value of either is among those of the other.
-    fn agree(&self, other: &ReadValues) -> bool {
-        self.are_among(other) && other.are_among(self)
-    }
-
-    fn are_among(&self, other: &ReadValues) -> bool {
-        let is_among = |form: &String| other.by_form.contains_key(form);
-        self.by_form.iter().all(|(form, without_unit)| {
-            is_among(form)
-                || without_unit.as_ref().is_some_and(is_among)
-                || other.without_unit.contains(form)
-        })
-    }
-}
-
 /// The values and the words of a statement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StatementFeatures {
-    values: ReadValues,
+    values: BTreeSet<String>,
     /// The values if a comma between digits is none between thousands, as `80,443` may be two
-    /// ports.
-    other_values: Option<ReadValues>,
-    /// Numbers with a letter before them, such as `A4`. They name things as often as they tell
-    /// something of one, so those of one statement differ from those of another, and not from none.
-    codes: BTreeSet<String>,
+    /// ports, or a letter behind a space is no unit, as in `3 A records`.
+    other_readings: Vec<BTreeSet<String>>,
     words: BTreeSet<String>,
 }
 
 impl StatementFeatures {
     /// Reads a statement.
     pub(crate) fn of(text: &str) -> StatementFeatures {
-        let text = in_half_width(text);
-        let mut read = StatementFeatures::read(&text);
-        let other = with_commas_apart(&text).map(|it| StatementFeatures::read(&it).values);
-        // A list has no number twice: `555,555` is none.
-        let n_repeated = read.values.n_repeated;
-        read.other_values = other.filter(|it| it.n_repeated <= n_repeated);
-        read
+        let read = StatementFeatures::read(text);
+        let mut readings = vec![read.values];
+        let is_digit = |it: &u8| it.is_ascii_digit();
+        let is_doubtful = |it: &[u8]| is_digit(&it[0]) && it[1] == b',' && is_digit(&it[2]);
+        if text.as_bytes().windows(3).any(is_doubtful) {
+            readings.push(StatementFeatures::read(&text.replace(',', ", ")).values);
+        }
+        let read_as = |nth: usize, values: &BTreeSet<String>| -> BTreeSet<String> {
+            let readings = values.iter().map(|it| it.split_once(' ').unwrap_or((it, it)));
+            readings.map(|it| [it.0, it.1][nth].to_owned()).collect()
+        };
+        let values = read_as(0, &readings[0]);
+        let other_readings = readings.iter().flat_map(|it| [read_as(0, it), read_as(1, it)]);
+        let other_readings = other_readings.filter(|it| *it != values).collect();
+        StatementFeatures { values, other_readings, words: read.words }
     }
 
-    /// Reads a statement in which a comma between digits stands between thousands.
+    /// Reads a statement in which a comma between digits stands between thousands. Values with a
+    /// letter that may be no unit are there with and without it, a space between both.
     fn read(text: &str) -> StatementFeatures {
         let mut read = StatementFeatures::default();
         let (mut at, mut word_before) = (0, String::new());
@@ -157,9 +112,6 @@ impl StatementFeatures {
             } else if first.is_alphanumeric() {
                 let word = word(rest);
                 at += word.len();
-                if is_code(before, word, &text[at..]) {
-                    read.codes.insert(word.to_lowercase());
-                }
                 let word = word.to_lowercase();
                 read.add_word(&word, (&word_before, &text[at..]));
                 word_before = word;
@@ -169,8 +121,8 @@ impl StatementFeatures {
             }
         }
         // `billed per month` tells how something is counted, and not how much it is.
-        if !read.values.by_form.is_empty() {
-            rates.into_iter().for_each(|it| read.values.insert(it.into()));
+        if read.has_values() {
+            read.values.append(&mut rates);
         }
         read
     }
@@ -179,8 +131,8 @@ impl StatementFeatures {
     fn add_word(&mut self, word: &str, (before, behind): (&str, &str)) {
         match SWITCHES.iter().find(|it| it.0 == word) {
             Some(("on", _)) if !is_switch(before, behind) => (),
-            Some((_, switch)) => self.values.insert((*switch).to_owned().into()),
-            None if is_long(word) && !COMMON.contains(&word) => {
+            Some((_, switch)) => drop(self.values.insert((*switch).to_owned())),
+            None if 2 < word.chars().count() && !COMMON.contains(&word) => {
                 self.words.insert(word.to_owned());
             }
             None => (),
@@ -189,37 +141,21 @@ impl StatementFeatures {
 
     /// Returns whether there is a value to compare.
     pub(crate) fn has_values(&self) -> bool {
-        !self.values.by_form.is_empty() || !self.codes.is_empty()
+        !self.values.is_empty()
     }
 
-    /// Returns whether both have values, and the same ones.
+    /// Returns whether both have values, and the same ones. A comma between digits has two readings
+    /// only beside a text that writes its numbers apart, and a letter only beside one without it.
     pub(crate) fn has_equal_values(&self, other: &StatementFeatures) -> bool {
-        let are_equal = match [self, other].map(|it| it.values.by_form.is_empty()) {
-            [true, true] => self.codes == other.codes && !self.codes.is_empty(),
-            [false, false] => self.have_values_that_agree(other),
-            _ => false,
-        };
-        are_equal && !self.has_other_codes(other)
-    }
-
-    /// Returns whether the values of both are the same. A comma between digits has two readings
-    /// only beside a text that writes its numbers apart.
-    fn have_values_that_agree(&self, other: &StatementFeatures) -> bool {
-        let is_other = |a: &StatementFeatures, b: &StatementFeatures| {
-            a.other_values.as_ref().is_some_and(|it| it.agree(&b.values))
-        };
-        self.values.agree(&other.values) || is_other(self, other) || is_other(other, self)
-    }
-
-    /// Returns whether each has a code that the other has not.
-    fn has_other_codes(&self, other: &StatementFeatures) -> bool {
-        !self.codes.is_subset(&other.codes) && !other.codes.is_subset(&self.codes)
+        let is_equal = self.values == other.values
+            || self.other_readings.contains(&other.values)
+            || other.other_readings.contains(&self.values);
+        !self.values.is_empty() && is_equal
     }
 
     /// Returns whether both have values, and not the same ones.
     fn has_other_values(&self, other: &StatementFeatures) -> bool {
-        let have_values = [self, other].iter().all(|it| !it.values.by_form.is_empty());
-        have_values && !self.have_values_that_agree(other) || self.has_other_codes(other)
+        !self.values.is_empty() && !other.values.is_empty() && !self.has_equal_values(other)
     }
 
     /// Returns whether both speak of the same with other values.
@@ -274,64 +210,14 @@ impl StatementWordIndex {
 }
 
 /// Returns the value at the beginning of a text in its one form, and the bytes that it takes.
-fn value(text: &str, before: Option<char>) -> Option<(StatementValue, usize)> {
+fn value(text: &str, before: Option<char>) -> Option<(String, usize)> {
     if text.starts_with(char::is_whitespace) {
         return None;
     }
     date_normalization::date(text)
-        .map(|(date, n_bytes)| (date.into(), n_bytes))
         .or_else(|| numbers::number(text, before))
         .or_else(|| numbers::version(text))
         .or_else(|| numbers::price(text))
-}
-
-/// Returns a text with letters, digits and signs of full width, as in `５％`, in the usual one.
-fn in_half_width(text: &str) -> Cow<'_, str> {
-    let half = |it: char| match it {
-        '！'..='～' => char::from_u32(it as u32 - '！' as u32 + '!' as u32).unwrap_or(it),
-        '\u{3000}' => ' ',
-        _ => it,
-    };
-    match text.is_ascii() {
-        true => Cow::Borrowed(text),
-        false => Cow::Owned(text.chars().map(half).collect()),
-    }
-}
-
-/// Returns a text with a space behind each comma between digits that may stand between two
-/// numbers, if there is one. No number in a list begins with a zero.
-fn with_commas_apart(text: &str) -> Option<String> {
-    let is_apart =
-        |it: &[u8]| it[0].is_ascii_digit() && it[1] == b',' && (b'1'..=b'9').contains(&it[2]);
-    let windows = text.as_bytes().windows(3).enumerate();
-    let commas: Vec<usize> = windows.filter(|it| is_apart(it.1)).map(|it| it.0 + 2).collect();
-    let mut parts = Vec::new();
-    let mut from = 0;
-    for at in commas {
-        parts.push(&text[from..at]);
-        from = at;
-    }
-    parts.push(&text[from..]);
-    (1 < parts.len()).then(|| parts.join(" "))
-}
-
-/// Returns whether a word between two parts of a text is a letter and digits that stand for
-/// themselves, unlike the `s3` of `s3-logs`.
-fn is_code(before: Option<char>, word: &str, behind: &str) -> bool {
-    let is_numbered = word.starts_with(|it: char| it.is_ascii_alphabetic())
-        && 1 < word.len()
-        && word[1..].bytes().all(|it| it.is_ascii_digit());
-    let is_part = |it: char| "-_/.@#$=:".contains(it);
-    let more = behind.strip_prefix(is_part).or_else(|| behind.strip_prefix('('));
-    is_numbered
-        && !before.is_some_and(|it| is_part(it) || it.is_alphanumeric())
-        && !more.is_some_and(|it| it.starts_with(|it: char| it.is_alphanumeric() || it == '_'))
-}
-
-/// Returns whether a word is long enough to tell what a statement is about.
-fn is_long(word: &str) -> bool {
-    let n_min = if word.starts_with(is_spaceless) { 2 } else { 3 };
-    word.chars().nth(n_min - 1).is_some()
 }
 
 /// Returns the word at the beginning of a text, without a number that has a point: `python3.11`.
@@ -339,9 +225,6 @@ fn word(text: &str) -> &str {
     let is_digit = |it: char| it.is_ascii_digit();
     let n_letters = text.find(|it| is_digit(it) || !it.is_alphanumeric()).unwrap_or(text.len());
     let (name, number) = text.split_at(n_letters);
-    if name.ends_with(is_spaceless) {
-        return name;
-    }
     let point = number.trim_start_matches(is_digit);
     let is_numbered = point.len() < number.len()
         && point.strip_prefix('.').is_some_and(|it| it.starts_with(is_digit));

@@ -64,12 +64,7 @@ pub(crate) fn bigrams(text: &str) -> Option<String> {
 
 /// Returns whether `text` may have a spaceless run.
 pub(crate) fn may_have_spaceless_run(text: &str) -> bool {
-    !text.is_ascii() && text.chars().any(is_spaceless)
-}
-
-/// Returns whether a letter belongs to a script written without spaces.
-pub(crate) fn is_spaceless(letter: char) -> bool {
-    !letter.is_ascii() && holds(SPACELESS, letter)
+    !text.is_ascii() && text.chars().any(|it| !it.is_ascii() && holds(SPACELESS, it))
 }
 
 /// Returns the full-text query that finds `run` inside a longer run. It is a prefix, a pair or a

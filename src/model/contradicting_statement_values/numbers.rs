@@ -5,19 +5,13 @@
 //!   Smaller units behind it belong to it: `1 minute 30 seconds`, `1m30s`.
 //! - Without one, further zeros behind a point count, since `3.10` may be a version. A `v` before
 //!   it and a `.0` at its end do not.
-//! - Signs of powers of ten belong to the number: `5万`, `1億2000万`. So do words: `5 million`.
-//! - One letter behind a number is a unit in any letter case: `4A`, `5 L`. Behind a space and
-//!   before a noun it may be none, as in `3 A records`: the value has both readings then.
-//! - Codes belong to the number: `1.2b3`, `1.2.3a`, `0x1f`, `2.0-rc1`. Letters that touch it and
-//!   are no known unit may be one or a word: `16px` is no `16em`, and `16 px` is either. So may be
-//!   a character behind it in a script without spaces, as in `5件`.
+//! - One letter behind a number is a unit in any letter case: `4A`, `5 L`. Behind a space it may be
+//!   none, as in `3 A records`: the value has both readings then, a space between them.
+//! - Codes belong to the number: `1.2b3`, `1.2.3a`, `0x1f`, `2.0-rc1`. Whatever else touches it and
+//!   is no unit is a word: `16px` is `16 px`, `3x` is `3 x`, `5°` is `5`.
 
 use super::decimal::Decimal;
-use super::units::{
-    DEGREES, currency, dollars_of, multiple, powers_of_ten, spaceless_unit_end, unit,
-};
-use super::{BEHIND_ON, COMMON, StatementValue};
-use crate::text::spaceless_script_bigrams::is_spaceless;
+use super::units::{DEGREES, currency, dollars_of, multiple, unit};
 
 /// Signs between groups of three digits.
 const GROUPING: [char; 7] = [',', '_', '\'', '’', '\u{a0}', '\u{2009}', '\u{202f}'];
@@ -36,12 +30,6 @@ const HALVES_OF_DAY: [(&str, &str); 6] =
 /// Words of one letter, which behind a space are no unit.
 const LETTER_WORDS: [&str; 2] = ["a", "I"];
 
-/// Words behind an amount that belong to no noun, beside those of statements in general.
-const BEHIND_AMOUNT: [&str; 8] = ["is", "of", "on", "per", "to", "each", "we", "it"];
-
-/// The largest product of words such as `million`.
-const FACTOR_MAX: i128 = 1_000_000_000_000_000;
-
 /// Digits of a number that is reckoned with, at most.
 const DIGITS_MAX: usize = 20;
 
@@ -58,7 +46,7 @@ struct WrittenNumber<'a> {
 
 /// Returns the number at the beginning of a text in its one form, and the bytes that it takes;
 /// `before` is the character before it.
-pub(super) fn number(text: &str, before: Option<char>) -> Option<(StatementValue, usize)> {
+pub(super) fn number(text: &str, before: Option<char>) -> Option<(String, usize)> {
     let begins = |it: char| it.is_whitespace() || "([{=:,;<>\"'`|".contains(it);
     let (is_negative, rest) = match text.strip_prefix(['-', '−']) {
         Some(rest) if before.is_none_or(begins) => (true, rest),
@@ -73,7 +61,7 @@ pub(super) fn number(text: &str, before: Option<char>) -> Option<(StatementValue
         _ => (is_negative, rest),
     };
     if let Some(code) = hexadecimal(rest) {
-        return Some((code.to_lowercase().into(), text.len() - rest.len() + code.len()));
+        return Some((code.to_lowercase(), text.len() - rest.len() + code.len()));
     }
     let written = written(rest, is_negative)?;
     let (shown, rest) = with_unit(&written, money.map(|it| it.1));
@@ -81,7 +69,7 @@ pub(super) fn number(text: &str, before: Option<char>) -> Option<(StatementValue
 }
 
 /// Returns the version at the beginning of a text, behind its `v` if it has one.
-pub(super) fn version(text: &str) -> Option<(StatementValue, usize)> {
+pub(super) fn version(text: &str) -> Option<(String, usize)> {
     let digits = text.strip_prefix(['v', 'V'])?;
     let (shown, n_bytes) = number(digits, None).filter(|_| starts_with_digit(digits))?;
     Some((shown, n_bytes + 1))
@@ -89,7 +77,7 @@ pub(super) fn version(text: &str) -> Option<(StatementValue, usize)> {
 
 /// Returns the number at the beginning of a text whose unit of money stands before it: `USD 5`,
 /// `US$5`.
-pub(super) fn price(text: &str) -> Option<(StatementValue, usize)> {
+pub(super) fn price(text: &str) -> Option<(String, usize)> {
     let (word, rest) = text.split_at(word_end(text));
     let dollars = rest.strip_prefix('$').filter(|_| (1..=3).contains(&word.len()));
     let base = match dollars {
@@ -123,28 +111,7 @@ fn hexadecimal(text: &str) -> Option<&str> {
     (0 < n_digits).then(|| &text[..2 + n_digits])
 }
 
-/// Reads the number at the beginning of a text, with the powers of ten that are written as signs
-/// behind its parts, as in `1億2000万`.
 fn written(text: &str, is_negative: bool) -> Option<WrittenNumber<'_>> {
-    let first = written_in_digits(text, is_negative)?;
-    let read = || {
-        let (mut worth, mut rest) = powers_of_ten(first.rest)?;
-        let mut sum = decimal(&first, worth)?;
-        while 1 < worth
-            && let Some(next) = written_in_digits(rest, false)
-            && let (power, after) = powers_of_ten(next.rest).unwrap_or((1, next.rest))
-            && power < worth
-        {
-            sum = sum.plus(decimal(&next, power)?)?;
-            (worth, rest) = (power, after);
-        }
-        let groups = sum.shown(false).split('.').map(str::to_owned).collect();
-        Some(WrittenNumber { is_negative, groups, exponent: 0, rest })
-    };
-    read().or(Some(first))
-}
-
-fn written_in_digits(text: &str, is_negative: bool) -> Option<WrittenNumber<'_>> {
     let mut whole = digits(text).to_owned();
     let mut rest = &text[whole.len()..];
     if whole.is_empty() && !rest.strip_prefix('.').is_some_and(starts_with_digit) {
@@ -184,72 +151,51 @@ fn written_in_digits(text: &str, is_negative: bool) -> Option<WrittenNumber<'_>>
 }
 
 /// Returns a number with its unit in one form, and the text behind both.
-fn with_unit<'a>(written: &WrittenNumber<'a>, money: Option<&str>) -> (StatementValue, &'a str) {
+fn with_unit<'a>(written: &WrittenNumber<'a>, money: Option<&str>) -> (String, &'a str) {
     if money.is_none()
-        && let Some((form, rest)) = clock_time(written).or_else(|| unit_sum(written))
+        && let Some(read) = clock_time(written).or_else(|| unit_sum(written))
     {
-        return (form.into(), rest);
+        return read;
     }
     let rest = written.rest;
     let (attached, after) = rest.split_at(word_end(rest));
     if !attached.is_empty() && multiplied(rest).is_none() {
-        return with_attached(written, money, (attached, after));
+        let is_code = money.is_some()
+            || 2 < written.groups.len()
+            || attached.contains(|it: char| it.is_ascii_digit())
+            || attached.chars().all(char::is_numeric)
+            || is_letter(attached) && !is_word_end(after);
+        return match unit(attached).filter(|_| money.is_none()) {
+            Some((base, worth)) => (amount(written, worth, base), after),
+            None if is_code => coded(written, money),
+            None if is_letter(attached) => {
+                (amount(written, 1, &attached.to_ascii_lowercase()), after)
+            }
+            None => (plain(written), rest),
+        };
     }
     if let Some(release) = prerelease(written) {
-        let form = format!("{}{}", plain(written), release.to_lowercase());
-        return (form.into(), &rest[release.len()..]);
+        return (format!("{}{}", plain(written), release.to_lowercase()), &rest[release.len()..]);
     }
     let (mut rest, mut factor) = (rest, 1);
-    while let Some((worth, after)) = multiplied(behind_joint(rest).unwrap_or(rest))
-        && factor * worth <= FACTOR_MAX
-    {
-        (rest, factor) = (after, factor * worth);
+    if let Some((worth, after)) = multiplied(behind_joint(rest).unwrap_or(rest)) {
+        (rest, factor) = (after, worth);
     }
     if let Some(base) = money {
-        return (amount(written, factor, base).into(), rest);
+        return (amount(written, factor, base), rest);
     }
     let word = behind_joint(rest).or_else(|| (factor != 1).then_some(rest));
     let (word, after) = word.map_or(("", rest), |it| it.split_at(word_end(it)));
     if let Some((base, worth)) = unit(word) {
-        return (amount(written, factor * worth, base).into(), after);
+        return (amount(written, factor * worth, base), after);
     }
     let shown = if factor == 1 { plain(written) } else { amount(written, factor, "") };
-    let is_unit = is_letter(word) && is_word_end(after) && !LETTER_WORDS.contains(&word)
-        || word.starts_with(is_spaceless);
-    if !is_unit || 2 < written.groups.len() {
-        return (shown.into(), rest);
+    let is_unit = is_letter(word) && is_word_end(after) && !LETTER_WORDS.contains(&word);
+    if is_unit && written.groups.len() <= 2 {
+        let with_letter = amount(written, factor, &word.to_ascii_lowercase());
+        return (format!("{with_letter} {shown}"), after);
     }
-    let form = amount(written, factor, &word.to_ascii_lowercase());
-    let is_sure = is_letter(word) && is_end_of_amount(after);
-    (StatementValue { form, without_unit: (!is_sure).then_some(shown) }, after)
-}
-
-/// Returns a number with what touches it, and the text behind.
-fn with_attached<'a>(
-    written: &WrittenNumber<'a>,
-    money: Option<&str>,
-    (attached, after): (&str, &'a str),
-) -> (StatementValue, &'a str) {
-    if money.is_none()
-        && let Some((base, worth)) = unit(attached)
-    {
-        return (amount(written, worth, base).into(), after);
-    }
-    let is_code = money.is_some()
-        || 2 < written.groups.len()
-        || attached.contains(|it: char| it.is_ascii_digit())
-        || attached.chars().all(char::is_numeric)
-        || is_letter(attached) && !is_word_end(after);
-    if is_code {
-        return coded(written, money);
-    }
-    let attached = attached.to_lowercase();
-    let letters = if is_letter(&attached) { &attached } else { attached.trim_end_matches('s') };
-    let form = amount(written, 1, letters);
-    match is_letter(&attached) {
-        true => (form.into(), after),
-        false => (StatementValue { form, without_unit: Some(plain(written)) }, written.rest),
-    }
+    (shown, rest)
 }
 
 /// Returns the multiple at the beginning of a text, and the text behind it: that of `k`, also where
@@ -266,17 +212,6 @@ fn multiplied(text: &str) -> Option<(i128, &str)> {
 fn is_letter(word: &str) -> bool {
     let is_one = |it: &u8| it.is_ascii_alphabetic() && !it.eq_ignore_ascii_case(&b'x');
     matches!(word.as_bytes(), [letter] if is_one(letter))
-}
-
-/// Returns whether no noun follows before a text that the letter before it may belong to, as in
-/// `3 A records`.
-fn is_end_of_amount(text: &str) -> bool {
-    let next = text.trim_start_matches(SPACES);
-    let word = &next[..next.find(|it: char| !it.is_alphanumeric()).unwrap_or(next.len())];
-    let word = word.to_lowercase();
-    let is_function_word =
-        |it: &str| COMMON.contains(&it) || BEHIND_ON.contains(&it) || BEHIND_AMOUNT.contains(&it);
-    !next.starts_with(['`', '"', '\'', '(', '[']) && (word.is_empty() || is_function_word(&word))
 }
 
 /// Returns whether a word ends before a text, unlike the `U` of `U.S.` and the `o` of `o'clock`.
@@ -308,7 +243,7 @@ fn unit_sum<'a>(first: &WrittenNumber<'a>) -> Option<(String, &'a str)> {
 fn next_unit(text: &str) -> Option<(&'static str, i128, &str)> {
     let text = text.trim_start_matches(SPACES);
     let n_letters = text.find(|it: char| !it.is_alphabetic()).unwrap_or(text.len());
-    let (word, rest) = text.split_at(n_letters.min(word_end(text)));
+    let (word, rest) = text.split_at(n_letters);
     let (base, worth) = unit(word)?;
     Some((base, worth, rest))
 }
@@ -350,19 +285,18 @@ fn word_end(text: &str) -> usize {
         Some(sign) if !sign.is_alphanumeric() && unit(sign.encode_utf8(&mut [0; 4])).is_some() => {
             sign.len_utf8()
         }
-        Some(letter) if is_spaceless(letter) => spaceless_unit_end(text),
-        _ => text.find(|it: char| !it.is_alphanumeric() || is_spaceless(it)).unwrap_or(text.len()),
+        _ => text.find(|it: char| !it.is_alphanumeric()).unwrap_or(text.len()),
     }
 }
 
 /// Returns a number with what is attached to it, as written in lower case.
-fn coded<'a>(written: &WrittenNumber<'a>, money: Option<&str>) -> (StatementValue, &'a str) {
+fn coded<'a>(written: &WrittenNumber<'a>, money: Option<&str>) -> (String, &'a str) {
     let rest = written.rest;
     let code = code(rest);
     let sign = if written.is_negative { "-" } else { "" };
     let number = written.groups.join(".");
     let shown = format!("{sign}{number}{}{}", code.to_lowercase(), money.unwrap_or_default());
-    (shown.into(), &rest[code.len()..])
+    (shown, &rest[code.len()..])
 }
 
 /// Returns what stands behind the number of a version, such as `-rc1`.

@@ -1,8 +1,5 @@
 //! Tests of values in statements: which are the same, and which may contradict.
 
-mod random;
-mod spellings;
-
 use super::*;
 
 #[track_caller]
@@ -155,14 +152,14 @@ fn groups_of_thousands_differ_by_their_number() {
 #[test]
 fn a_long_run_of_spaces_is_read_in_one_pass() {
     let text = format!("The cache limit is 5.{}x", " ".repeat(400_000));
-    assert_eq!(StatementFeatures::of(&text).values.by_form.len(), 1);
+    assert_eq!(StatementFeatures::of(&text).values.len(), 1);
 }
 
 #[test]
 fn a_long_run_of_words_and_numbers_is_read_in_one_pass() {
     let run = "b2.2s.".repeat(100_000);
     let read = StatementFeatures::of(&format!("The cache limit is {run}"));
-    assert_eq!(read.values.by_form.len(), 1, "{:?}", read.values.by_form.first_key_value());
+    assert_eq!(read.values.len(), 1, "{:?}", read.values.first());
 }
 
 #[test]
@@ -354,6 +351,50 @@ fn a_statement_is_compared_with_the_newest_that_have_its_words() {
     }
     let statement = StatementFeatures::of("cache limit 6");
     assert_eq!(index.contradicting(&statement).count(), 0, "they are older than many others");
+}
+
+#[test]
+fn a_month_may_be_joined_to_its_day_before_the_year() {
+    check_same(&[
+        "Jan-02-2026",
+        "2026-01-02",
+        "Jan/02/2026",
+        "Jan.02.2026",
+        "January-2-2026",
+        "January 2,2026",
+        "Jan 02-2026",
+    ]);
+    check_other(&["Jan-02-2026", "Feb-02-2026", "Jan-03-2026", "Jan-02-2025"]);
+    check_other(&["January 2,2026", "February 2,2026", "January 3,2026"]);
+    check_same(&["Jan 2.5 million", "Jan 2.5 million rows"]);
+    check_other(&["Jan 2.5 million", "Jan 2.6 million"]);
+}
+
+#[test]
+fn some_days_of_a_month_are_of_that_month() {
+    check_other(&["January 2-5", "February 2-5", "January 3-5", "January 2-6"]);
+    check_same(&["January 2-5", "Jan 2-5", "Jan. 2–5"]);
+}
+
+#[test]
+fn a_date_in_digits_that_has_two_readings_stays_as_it_is_written() {
+    check_other(&["02-05-2026", "05-02-2026", "2026-02-05"]);
+    check_same(&["13-01-2026", "13/01/2026", "2026-01-13"]);
+    check_other(&["01/02/26", "02/01/26", "01/02/27"]);
+    check_same(&["1/2/26", "01-02-26"]);
+}
+
+#[test]
+fn a_date_in_signs_is_one_in_digits() {
+    check_same(&[
+        "2026年1月2日",
+        "2026-01-02",
+        "2026년 1월 2일",
+        "2026 年 1 月 2 日",
+        "2026年01月02号",
+    ]);
+    check_other(&["2026年1月2日", "2026年2月1日", "2026年1月", "1月2日", "2026年"]);
+    check_same(&["2026年", "2026"]);
 }
 
 #[test]

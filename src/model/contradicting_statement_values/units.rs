@@ -19,13 +19,6 @@ const KIB: i128 = 1_024;
 const AS_WRITTEN: &[Unit] = &[
     ("G", "G", 1),
     ("M", "M", 1),
-    ("mV", "mv", 1),
-    ("kV", "kv", 1),
-    ("mA", "ma", 1),
-    ("mW", "mw", 1),
-    ("kW", "kw", 1),
-    ("MW", "megawatt", 1),
-    ("kWh", "kwh", 1),
     ("Gb", "gbit", 1),
     ("Kb", "kbit", 1),
     ("Mb", "mbit", 1),
@@ -130,140 +123,23 @@ const MONEY: &[Unit] = &[
     ("inr", "inr", 1),
 ];
 
-/// Spellings in scripts that put no spaces between words, which begin with the longest one.
-const SPACELESS: &[Unit] = &[
-    ("秒", "ns", SECOND),
-    ("秒間", "ns", SECOND),
-    ("秒钟", "ns", SECOND),
-    ("秒鐘", "ns", SECOND),
-    ("초", "ns", SECOND),
-    ("分", "ns", MINUTE),
-    ("分間", "ns", MINUTE),
-    ("分钟", "ns", MINUTE),
-    ("分鐘", "ns", MINUTE),
-    ("분", "ns", MINUTE),
-    ("時間", "ns", HOUR),
-    ("小时", "ns", HOUR),
-    ("小時", "ns", HOUR),
-    ("시간", "ns", HOUR),
-    ("日", "ns", DAY),
-    ("日間", "ns", DAY),
-    ("天", "ns", DAY),
-    ("일", "ns", DAY),
-    ("週間", "ns", 7 * DAY),
-    ("週", "ns", 7 * DAY),
-    ("周", "ns", 7 * DAY),
-    ("星期", "ns", 7 * DAY),
-    ("주", "ns", 7 * DAY),
-    ("か月", "month", 1),
-    ("ヶ月", "month", 1),
-    ("ケ月", "month", 1),
-    ("ヵ月", "month", 1),
-    ("个月", "month", 1),
-    ("個月", "month", 1),
-    ("개월", "month", 1),
-    ("年", "month", 12),
-    ("年間", "month", 12),
-    ("년", "month", 12),
-    // The hour of a day, and the month of a year.
-    ("時", "時", 1),
-    ("时", "時", 1),
-    ("시", "時", 1),
-    ("月", "月", 1),
-    ("월", "月", 1),
-    ("円", "jpy", 1),
-    ("엔", "jpy", 1),
-    ("원", "krw", 1),
-    ("ドル", "usd", 1),
-    ("美元", "usd", 1),
-    ("달러", "usd", 1),
-    ("ユーロ", "eur", 1),
-    ("欧元", "eur", 1),
-    ("歐元", "eur", 1),
-    ("유로", "eur", 1),
-    ("克", "mg", 1_000),
-    ("千克", "mg", 1_000_000),
-    ("公斤", "mg", 1_000_000),
-    ("千米", "mm", 1_000_000),
-    ("公里", "mm", 1_000_000),
-    ("バイト", "byte", 1),
-    ("字节", "byte", 1),
-    ("바이트", "byte", 1),
-    ("パーセント", "%", 1),
-    ("퍼센트", "%", 1),
-    ("명", "명", 1),
-    ("개", "개", 1),
-    ("번", "번", 1),
-    ("대", "대", 1),
-    ("つ", "つ", 1),
-];
-
-/// Signs of powers of ten behind digits in those scripts.
-const POWERS: &[(char, i128)] = &[
-    ('百', 100),
-    ('백', 100),
-    ('千', 1_000),
-    ('천', 1_000),
-    ('万', 10_000),
-    ('萬', 10_000),
-    ('만', 10_000),
-    ('億', 100_000_000),
-    ('亿', 100_000_000),
-    ('억', 100_000_000),
-    ('兆', 1_000_000_000_000),
-    ('조', 1_000_000_000_000),
-];
-
-/// Signs of those scripts that are no unit behind a number, such as `and`.
-const NO_UNITS: &str = "和与與及或而是的在到至以都也不未就";
-
 /// The units that are a sign and a scale.
 pub(super) const DEGREES: [&str; 4] = ["°C", "° C", "°F", "° F"];
 
 /// Words by which a number is multiplied, and which a unit may follow.
 const MULTIPLES: &[Unit] = &[
-    ("dozen", "", 12),
-    ("hundred", "", 100),
     ("k", "", 1_000),
     ("thousand", "", 1_000),
-    ("lakh", "", 100_000),
     ("million", "", 1_000_000),
-    ("crore", "", 10_000_000),
     ("billion", "", 1_000_000_000),
-    ("trillion", "", 1_000_000_000_000),
 ];
 
 /// Returns the base and the worth of a unit.
 pub(super) fn unit(word: &str) -> Option<(&'static str, i128)> {
     let worth = |it: &Unit| (it.1, it.2);
     let exact = AS_WRITTEN.iter().find(|it| it.0 == word);
-    let others = || IN_ANY_CASE.iter().chain(MONEY).chain(SPACELESS);
-    exact.or_else(|| others().find(|it| it.0.eq_ignore_ascii_case(word))).map(worth)
-}
-
-/// Returns the bytes of the unit, or what may be one, at the beginning of a text in a script
-/// without spaces: a known one, or else a word in Katakana or one Chinese character.
-pub(super) fn spaceless_unit_end(text: &str) -> usize {
-    let known = SPACELESS.iter().map(|it| it.0).filter(|it| text.starts_with(it));
-    let n_letters = text.find(|it| !('ァ'..='ー').contains(&it)).unwrap_or(text.len());
-    let first = text.chars().next().filter(|it| ('\u{3400}'..='\u{9fff}').contains(it));
-    let one = first.filter(|it| !NO_UNITS.contains(*it)).map_or(0, char::len_utf8);
-    known.map(str::len).max().unwrap_or(n_letters.max(one))
-}
-
-/// Returns the product of the signs of powers of ten at the beginning of a text, and the text
-/// behind them, unless a unit such as `千克` begins there.
-pub(super) fn powers_of_ten(text: &str) -> Option<(i128, &str)> {
-    let (mut product, mut rest) = (1_i128, text);
-    while let Some(sign) = rest.chars().next()
-        && let Some((_, worth)) = POWERS.iter().find(|it| it.0 == sign)
-        && spaceless_unit_end(rest) <= sign.len_utf8()
-        && product < 1_000_000_000_000
-    {
-        product *= worth;
-        rest = &rest[sign.len_utf8()..];
-    }
-    (rest.len() < text.len()).then_some((product, rest))
+    let in_any_case = || IN_ANY_CASE.iter().chain(MONEY).find(|it| it.0.eq_ignore_ascii_case(word));
+    exact.or_else(in_any_case).map(worth)
 }
 
 /// Returns the number that a word such as `million` is.
