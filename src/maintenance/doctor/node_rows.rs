@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, params};
 
 use super::text_hashes::node_name;
 use super::{CheckStatus, first_few, verdict};
@@ -30,11 +30,6 @@ pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, Strin
         };
         bad.push(fold_whitespace(&what));
     }
-    for (id, name) in of_other_origin(conn)? {
-        if !bad.iter().any(|it: &String| it.contains(&id)) {
-            bad.push(format!("{name} has another origin"));
-        }
-    }
     let named = format!("{} of {n} nodes are damaged: {}", bad.len(), first_few(&bad));
     Ok(verdict(bad.is_empty(), format!("{n} nodes can be read"), named))
 }
@@ -51,8 +46,7 @@ fn has_other_tokens(node: &NodeRecord) -> bool {
 
 /// Replaces malformed values by valid ones; returns a note that names the nodes.
 pub(super) fn repair(conn: &Connection) -> Result<Vec<String>, StoreError> {
-    let mut mended = mend_values(conn)?;
-    mended.extend(mend_origins(conn)?.into_iter().map(|it| format!("{} (origin)", it.1)));
+    let mended = mend_values(conn)?;
     let note = || format!("values that no such node has were replaced: {}", first_few(&mended));
     Ok(if mended.is_empty() { Vec::new() } else { vec![note()] })
 }
@@ -126,52 +120,4 @@ fn sound_id(
         }
     }
     Ok(None)
-}
-
-/// A condition on nodes whose hash of what the file said contradicts other rows: only nodes that
-/// have a place in a file have one.
-macro_rules! has_other_origin {
-    () => {
-        "iif(file IS NULL,
-             source_hash IS NOT NULL,
-             iif(source_hash IS NULL,
-                 key IN (SELECT node FROM span),
-                 length(source_hash) <> 16 OR source_hash GLOB '*[^0-9a-f]*'))"
-    };
-}
-
-/// Returns the ids and names of nodes that pass for a file's and are an agent's, or the other way
-/// round.
-fn of_other_origin(conn: &Connection) -> Result<Vec<(String, String)>, StoreError> {
-    const NODES: &str =
-        concat!("SELECT id, label FROM node WHERE ", has_other_origin!(), " ORDER BY key");
-    let read = |row: &Row<'_>| {
-        let (id, label): (String, String) = (row.get(0)?, row.get(1)?);
-        let name = node_name(&id, &label);
-        Ok((id, name))
-    };
-    conn.rows(NODES, [], read, "look at the origin of nodes")
-}
-
-/// Gives a file's nodes the hash that the last compile noted, and takes it from others; returns
-/// their ids and names.
-fn mend_origins(conn: &Connection) -> Result<Vec<(String, String)>, StoreError> {
-    const MEND: &str = concat!(
-        "UPDATE node
-            SET source_hash = iif(file IS NULL, NULL, ifnull(
-                (SELECT diff.new_hash
-                   FROM diff
-                   JOIN snapshot ON snapshot.id = diff.snapshot
-                  WHERE diff.node_id = node.id
-                    AND diff.new_hash IS NOT NULL
-                    AND snapshot.compile_root <> ''
-                  ORDER BY diff.snapshot DESC
-                  LIMIT 1),
-                content_hash))
-          WHERE ",
-        has_other_origin!()
-    );
-    let nodes = of_other_origin(conn)?;
-    conn.run(MEND, [], "mend the origin of nodes")?;
-    Ok(nodes)
 }

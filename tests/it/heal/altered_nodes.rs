@@ -302,42 +302,6 @@ fn an_altered_label_or_language_of_code_is_given_back() {
     }
 }
 
-/// Without its origin, a file's node would be doubled by the next compile, and an agent's removed.
-#[test]
-fn an_altered_origin_of_a_node_is_named_and_given_back() {
-    let sound = memory();
-    sound.ok(["write", "An agent knows this.", "--db", "m.db"]);
-    let id: String = sound
-        .database("m.db")
-        .query_row("SELECT id FROM node WHERE content LIKE 'Note 8 says 4%'", [], |row| row.get(0))
-        .unwrap();
-    let mut client = Client::modern(&sound, &["--db", "m.db"]);
-    client.text("MemoryWrite", json!({"anchor": id, "payload": "An agent knows better."}));
-    client.end();
-    let origins = |folder: &Folder| -> Vec<(String, Option<String>)> {
-        let conn = folder.database("m.db");
-        let mut query = conn.prepare("SELECT id, source_hash FROM node ORDER BY id").unwrap();
-        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-        rows.map(Result::unwrap).collect()
-    };
-    for change in [
-        "source_hash = NULL WHERE content LIKE 'Note 8 says 3%'",
-        "source_hash = 'zz' WHERE content LIKE 'Note 8 says 3%'",
-        "source_hash = NULL WHERE content = 'An agent knows better.'",
-        "source_hash = content_hash WHERE content = 'An agent knows this.'",
-        "source_hash = '' WHERE content = 'An agent knows this.'",
-    ] {
-        let folder = altered(&sound, &[change]);
-        let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
-        assert!(fixed.contains(" (origin))"), "{change}: {fixed}");
-        assert_eq!(origins(&folder), origins(&sound), "{change}");
-        let compiled =
-            folder.ok(["compile", sound.path("notes").to_str().unwrap(), "--db", "m.db"]);
-        assert_eq!(compiled, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n", "{change}");
-        folder.assert_healthy("m.db");
-    }
-}
-
 /// The type decides whether a compile knows a node again.
 #[test]
 fn an_altered_type_of_a_file_costs_no_id() {
