@@ -17,27 +17,26 @@ pub(super) fn is_equal_text(a: &str, b: &str) -> bool {
     normal_statement(a) == normal_statement(b)
 }
 
-/// Returns the facts of whatever subject, or the episodes, that say a text in whatever white space.
-pub(super) fn statements_saying(
+/// Returns the facts of whatever subject that say a text, in whatever white space.
+pub(super) fn facts_saying(
     batch: &Batch<'_>,
-    node_type: NodeType,
     text: &str,
 ) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
     let statement = normal_statement(text);
-    let mut found = batch.typed_with_text(node_type, &statement)?;
-    let mut others = batch.with_facet(node_type, "name", &name_key(&statement))?;
+    let mut facts = batch.typed_with_text(NodeType::Fact, &statement)?;
+    let mut others = batch.with_facet(NodeType::Fact, "name", &name_key(&statement))?;
     if statement != text {
         // One that another door wrote has no key, nor has one of earlier builds.
-        others.extend(batch.typed_with_text(node_type, text)?);
+        others.extend(batch.typed_with_text(NodeType::Fact, text)?);
     }
     for other in others {
         if normal_statement(&other.content) == statement
-            && found.iter().all(|it| it.key != other.key)
+            && facts.iter().all(|it| it.key != other.key)
         {
-            found.push(other);
+            facts.push(other);
         }
     }
-    StoredKnowledgeNode::all(found)
+    StoredKnowledgeNode::all(facts)
 }
 
 /// Returns whether two facts of one subject and attribute cannot both hold.

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::{Map, Value, json};
 
 use super::conflict_writes::{have_same_terms, keys_of_fact};
-use super::contradicting_facts::{is_standing_fact, statements_saying};
+use super::contradicting_facts::{facts_saying, is_standing_fact};
 use super::edge_redirection::redirect_edges;
 use super::fact_subject::{FactSubjectCache, NAMES_MAX};
 use super::fact_writes::COMPARED_MAX;
@@ -19,7 +19,6 @@ use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
 use crate::model::entity_extraction::{normal_name, normal_statement};
 use crate::model::node_fields;
-use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::knowledge::LINKS_MAX;
 use crate::model::validity::Validity;
 use crate::store::{Batch, NodeRowId};
@@ -87,7 +86,7 @@ impl FactsByStatement {
                 .collect(),
             false => fact.record.place.parent.map(FactBlockingKey::Cluster).into_iter().collect(),
         };
-        let mut others = statements_saying(batch, NodeType::Fact, &fact.record.content)?;
+        let mut others = facts_saying(batch, &fact.record.content)?;
         let statement = normal_statement(&fact.record.content);
         let mut equal = BTreeSet::new();
         for term in terms {

@@ -8,7 +8,7 @@
 use serde_json::{Map, Value};
 
 use super::conflict_writes::{close, open_conflict};
-use super::contradicting_facts::{is_current_fact, is_equal_text, statements_saying};
+use super::contradicting_facts::{facts_saying, is_current_fact, is_equal_text};
 use super::fact_subject::FactSubject;
 use super::node_writes::{
     NewKnowledgeNode, NewNodePlace, StoredKnowledgeNode, add_edge, add_mentions, add_node, edge,
@@ -127,7 +127,7 @@ fn near_facts(
     let below: Vec<NodeRowId> = clusters.iter().chain(&shared).map(|it| it.record.key).collect();
     let mut near = newest_facts(batch, (subject, &below))?;
     // One that says the same is found, however old it is.
-    let mut equal = statements_saying(batch, NodeType::Fact, text)?;
+    let mut equal = facts_saying(batch, text)?;
     equal.retain(|it| {
         it.record.place.parent.is_some_and(|key| below.contains(&key))
             && near.iter().all(|known| known.id() != it.id())

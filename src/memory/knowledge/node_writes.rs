@@ -21,9 +21,6 @@ use crate::text::{self, LABEL_CHARS_MAX, tokens};
 /// The field with the edges that somebody took away.
 const UNLINKED: &str = "unlinked";
 
-/// Types of nodes whose texts are compared whatever white space they have.
-const STATEMENTS: [NodeType; 2] = [NodeType::Episode, NodeType::Fact];
-
 /// A node with its fields.
 #[derive(Clone, Debug)]
 pub(super) struct StoredKnowledgeNode {
@@ -209,7 +206,7 @@ pub(super) fn add_node(
     for key in ["created_at", "updated_at"] {
         fields.entry(key).or_insert_with(|| now.0.into());
     }
-    if STATEMENTS.contains(&node_type) {
+    if node_type == NodeType::Fact {
         add_key_of_normal_form(&mut fields, content);
     }
     let fields = checked(node_type, fields)?;
@@ -265,7 +262,7 @@ pub(super) fn set_node(
         return Ok(false);
     }
     fields.insert("updated_at".to_owned(), now.0.into());
-    if !is_same_text && STATEMENTS.contains(&node.record.node_type) {
+    if !is_same_text && node.is_a(NodeType::Fact) {
         add_key_of_normal_form(&mut fields, content);
     }
     let fields = checked(node.record.node_type, fields)?;
@@ -286,8 +283,8 @@ pub(super) fn set_node(
     Ok(true)
 }
 
-/// Adds the key of its normal form to a statement without an attribute whose text is not in that
-/// form. Others are found by the hash of their text, or by the key of their attribute.
+/// Adds the key of its normal form to a fact without an attribute whose text is not in that form.
+/// Others are found by the hash of their text, or by the key of their attribute.
 fn add_key_of_normal_form(fields: &mut Map<String, Value>, content: &str) {
     let statement = normal_statement(content);
     if fields.get("attribute").is_some_and(|it| !it.is_null()) || statement == content {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::conflict_update_after_write::{end_lapsed, settle_statements};
-use super::contradicting_facts::{is_equal_text, is_standing_fact, statements_saying};
+use super::contradicting_facts::{facts_saying, is_equal_text, is_standing_fact};
 use super::entity_resolution::{
     entities_given, entity_given, known_topic, mentioned, shown_entity, topic_field, topic_named,
 };
@@ -20,7 +20,7 @@ use super::remember_request::{
 use crate::memory::Memory;
 use crate::memory::typed::{MemoryError, NewMemory, StoreRequest};
 use crate::model::clock::UnixMillis;
-use crate::model::entity_extraction::normal_name;
+use crate::model::entity_extraction::{normal_name, normal_statement};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::next_step_advice::CallableTools;
 use crate::model::tree::NodeType;
@@ -401,9 +401,14 @@ fn equal_episode(
         }
     }
     let topic_id = topic.as_ref().map(|it| it.id().to_string());
-    let mut equal = statements_saying(batch, NodeType::Episode, &new.content)?;
+    let mut equal = batch.typed_with_text(NodeType::Episode, &new.content)?;
+    let statement = normal_statement(&new.content);
+    if statement != new.content {
+        equal.extend(batch.typed_with_text(NodeType::Episode, &statement)?);
+    }
+    let mut equal = StoredKnowledgeNode::all(equal)?;
     if new.kind == "fact" {
-        for fact in statements_saying(batch, NodeType::Fact, &new.content)? {
+        for fact in facts_saying(batch, &new.content)? {
             equal.extend(episode_stating(batch, new, (&fact, topic.as_ref()))?);
         }
     }

@@ -65,8 +65,8 @@ const SUBJECT: FieldSpec = text("subject", 200);
 const ORIGIN: FieldSpec = text("origin", 200);
 const METADATA: FieldSpec =
     FieldSpec { name: "metadata", value_type: ValueType::Free { bytes_max: 8_192 } };
-/// Hashes of names, by which a node is found; of a fact, its key with each name of the subject. A
-/// fact without an attribute and an episode have that of their text in normal form.
+/// Hashes of names, by which a node is found; of a fact, its key with each name of the subject, or
+/// without an attribute that of its text in normal form.
 const NAMES: FieldSpec =
     FieldSpec { name: "names", value_type: ValueType::Texts { n_max: 50, chars_max: 200 } };
 
@@ -85,7 +85,6 @@ pub(super) const EPISODE: TypedNodeSchema = TypedNodeSchema {
     keys: &[
         text("kind", 50),
         TITLE,
-        NAMES,
         time("at"),
         CREATED_AT,
         UPDATED_AT,

@@ -270,7 +270,7 @@ const SPACED: [&str; 3] = [
 ];
 
 impl Case {
-    pub(super) fn n_living(&self, node_type: &str) -> usize {
+    fn n_living(&self, node_type: &str) -> usize {
         let found = self.memory.read(|reader| {
             let keys = reader.nodes_with(&[FieldFilter::text("type", node_type)])?;
             reader.knowledge(&keys)

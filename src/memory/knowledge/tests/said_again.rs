@@ -153,32 +153,3 @@ fn a_statement_that_is_older_than_500_others_is_said_again() {
     });
     assert_eq!(found.unwrap().iter().filter(|it| it.content == oldest).count(), 1);
 }
-
-#[test]
-fn a_statement_that_was_told_in_odd_white_space_is_one_with_its_plain_form() {
-    let case = Case::new();
-    for kind in ["decision", "observation", "preference"] {
-        let odd = format!("We  keep {kind}s:\n in the log. ");
-        let first = case.remember(json!({"content": odd, "kind": kind}))["results"][0].clone();
-        for again in [
-            odd.clone(),
-            format!("We keep {kind}s: in the log."),
-            format!("We\tkeep {kind}s: in the log."),
-        ] {
-            let again =
-                case.remember(json!({"content": again, "kind": kind}))["results"][0].clone();
-            assert_eq!((&again["created"], &again["id"]), (&json!(false), &first["id"]), "{kind}");
-        }
-    }
-    assert_eq!(case.n_living("episode"), 3);
-}
-
-#[test]
-fn a_statement_that_was_edited_into_odd_white_space_is_found_by_its_plain_form() {
-    let case = Case::new();
-    let first = case.remember(json!({"content": "We keep it.", "kind": "decision"}));
-    let id = first["results"][0]["id"].clone();
-    case.apply(json!([{"op": "update", "id": id, "content": "We  drop it."}]));
-    let again = case.remember(json!({"content": "We drop it.", "kind": "decision"}));
-    assert_eq!(again["results"][0]["id"], id);
-}
