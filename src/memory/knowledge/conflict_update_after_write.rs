@@ -189,7 +189,7 @@ fn contest(
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => {
                 let keys: Vec<String> = new.key().iter().cloned().collect();
-                let mut facts = current_facts_of(batch, &keys, now)?;
+                let mut facts = current_facts_of(batch, &keys, ids.len(), now)?;
                 facts.sort_by_key(|it| (ids.contains(&it.id()), it.record.key));
                 new.insert(facts)
             }

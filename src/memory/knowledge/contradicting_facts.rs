@@ -46,15 +46,17 @@ pub(super) fn are_rivals(a: &StoredKnowledgeNode, b: &StoredKnowledgeNode) -> bo
         && !is_equal_text(&a.record.content, &b.record.content)
 }
 
-/// Returns the current facts that have one of some keys, eldest first.
+/// Returns the current facts that have one of some keys, eldest first; `n_new` of them may come
+/// with this write.
 pub(super) fn current_facts_of(
     batch: &Batch<'_>,
     keys: &[String],
+    n_new: usize,
     now: UnixMillis,
 ) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
     let mut facts = Vec::new();
-    for fact in StoredKnowledgeNode::all(batch.living_facts_of(&keys)?)? {
+    for fact in StoredKnowledgeNode::all(batch.living_facts_of(&keys, n_new)?)? {
         if is_standing_fact(batch, &fact, now)? {
             facts.push(fact);
         }

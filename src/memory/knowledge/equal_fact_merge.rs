@@ -116,7 +116,7 @@ fn facts_of(
 ) -> Result<HashMap<String, Vec<NodeRowId>>, MemoryError> {
     let texts = match term {
         FactBlockingKey::Key(key) => {
-            let facts = batch.living_facts_of(&[key])?.into_iter();
+            let facts = batch.living_facts_of(&[key], 0)?.into_iter();
             facts.map(|it| (it.key, it.content)).collect()
         }
         FactBlockingKey::Cluster(key) => batch.texts_of_newest_facts(*key, COMPARED_MAX)?,

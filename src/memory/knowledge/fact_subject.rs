@@ -206,7 +206,7 @@ impl FactSubject {
         attribute: &str,
         now: UnixMillis,
     ) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
-        let mut facts = current_facts_of(batch, &self.all_keys(attribute), now)?;
+        let mut facts = current_facts_of(batch, &self.all_keys(attribute), 0, now)?;
         self.retain_own(batch, &mut facts)?;
         Ok(facts)
     }

@@ -111,8 +111,13 @@ impl Batch<'_> {
         self.records(&FIND, params![target.to_string(), FOUND_MAX], "look up typed edges")
     }
 
-    /// Returns the facts of keys that are neither deleted nor replaced, eldest first.
-    pub(crate) fn living_facts_of(&self, keys: &[&str]) -> Result<Vec<NodeRecord>, StoreError> {
+    /// Returns the facts of keys that are neither deleted nor replaced, eldest first: at most
+    /// `n_new` more than a look-up returns.
+    pub(crate) fn living_facts_of(
+        &self,
+        keys: &[&str],
+        n_new: usize,
+    ) -> Result<Vec<NodeRecord>, StoreError> {
         // Facts of earlier builds have no names; of them, those without an end have statements.
         static FIND: SqlTemplate = SqlTemplate::new(
             "
@@ -130,7 +135,8 @@ impl Batch<'_> {
              ORDER BY node.key",
         );
         let keys = serde_json::Value::from(keys).to_string();
-        self.records(&FIND, params![keys, FOUND_MAX], "look up facts")
+        let n_max = FOUND_MAX.saturating_add(limit(n_new));
+        self.records(&FIND, params![keys, n_max], "look up facts")
     }
 
     /// Returns the newest facts below nodes that are neither deleted nor replaced, at most `n_max`.

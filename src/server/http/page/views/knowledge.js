@@ -48,7 +48,10 @@ VIEWS.concepts = {
     }
     const most = [...entities.entities].sort((a, b) => b.mentions - a.mentions).slice(0, 30);
     return { body: [
-      conflicts.conflicts.length > 0 && panel(say('conflicts'), make('div', { class: 'cards wide-cards' }, conflicts.conflicts.map(conflict))),
+      conflicts.conflicts.length > 0 && panel(say('conflicts'),
+        make('div', { class: 'cards wide-cards' }, conflicts.conflicts.map(conflict)),
+        conflicts.conflicts.length < conflicts.total
+          && hint(say('shown_of', { n: conflicts.conflicts.length, all: conflicts.total }))),
       make('div', { class: 'two' },
         panel(say('newest'), rows(concepts.concepts.map((it) => [conceptLink(it), chip(plain(it.kind)),
           confidence(it)])),
