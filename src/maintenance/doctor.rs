@@ -33,7 +33,7 @@ pub(crate) use repairs::{
 };
 pub(crate) use rowid_overflow_and_singletons::NUMBER_MAX;
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
-pub(crate) use schema_objects::{SCHEMA_OBJECTS, displaced_table, restore_schema};
+pub(crate) use schema_objects::{SCHEMA_OBJECTS, restore_schema, why_unrestorable};
 use serde_json::{Value, json};
 
 use crate::model::database_state_fingerprint::{self, NodeState};

@@ -24,12 +24,8 @@ pub(crate) fn repair(
     if found.status() != CheckStatus::Fail {
         return Ok(found);
     }
-    if let Some(objects) = doctor::displaced_table(path)? {
-        return Err(TransferError::Refused(format!(
-            "{objects}: a foreign table may be the missing one with its rows, so nothing was \
-             changed; {}",
-            doctor::last_resort(path)
-        )));
+    if let Some(why) = doctor::why_unrestorable(path)? {
+        return Err(TransferError::Refused(format!("{why}; {}", doctor::last_resort(path))));
     }
     let backup = backup_of(path, now);
     transfer::backup_as_is(path, &backup)?;

@@ -8,6 +8,7 @@ pub(crate) mod comparison;
 
 use std::path::Path;
 
+use comparison::SchemaDifference;
 use rusqlite::Connection;
 
 use super::write_lock_and_holder::begin_write;
@@ -210,13 +211,20 @@ pub(super) fn check_is_ours(conn: &Connection, path: &Path) -> Result<(), StoreE
 /// next statement; what a missing one keeps, such as the full-text index, would fall behind.
 fn refuse_mismatch(conn: &Connection, path: &Path, version: i64) -> Result<(), StoreError> {
     let differences = comparison::differences(conn, version)?;
-    match differences.is_empty() {
+    if differences.is_empty() { Ok(()) } else { Err(mismatch(path, &differences)) }
+}
+
+/// Refuses a memory whose schema cannot be made right in place without a loss of rows.
+pub(crate) fn refuse_unrestorable(conn: &Connection, path: &Path) -> Result<(), StoreError> {
+    let differences = comparison::differences(conn, version(conn)?)?;
+    match comparison::are_restorable(&differences) {
         true => Ok(()),
-        false => Err(StoreError::SchemaMismatch {
-            path: path.to_owned(),
-            objects: comparison::listed(&differences),
-        }),
+        false => Err(mismatch(path, &differences)),
     }
+}
+
+fn mismatch(path: &Path, differences: &[SchemaDifference]) -> StoreError {
+    StoreError::SchemaMismatch { path: path.to_owned(), objects: comparison::listed(differences) }
 }
 
 /// Applies the migrations that lead from one version to another.

@@ -11,9 +11,10 @@ use rusqlite::{Connection, Row, TransactionBehavior};
 use super::CheckStatus;
 use crate::store::commit_outcome::commit;
 use crate::store::schema::comparison::{
-    self, SchemaDifference, SchemaDifferenceKind, SchemaObject, differences, listed,
+    self, FULL_TEXT_INDEX, SchemaDifference, SchemaDifferenceKind, SchemaObject, are_restorable,
+    differences, is_behind_index, is_rebuilt, is_table_displaced, listed,
 };
-use crate::store::schema::version;
+use crate::store::schema::{refuse_unrestorable, version};
 use crate::store::{ErrorContext, PreparedStatements, StoreError, connection};
 
 /// The check's name in reports.
@@ -21,23 +22,6 @@ pub(crate) const SCHEMA_OBJECTS: &str = "schema_objects";
 
 /// Kinds of objects in the order of dropping: none acts on, or depends on, a later one.
 const KINDS: [&str; 4] = ["trigger", "view", "index", "table"];
-
-/// The full-text index. The names of the tables behind it begin with its own.
-const INDEX: &str = "node_fts";
-
-/// Tables that are made again: their rows follow from others, or mean nothing elsewhere.
-const REBUILT_TABLES: [&str; 10] = [
-    INDEX,
-    "change_count",
-    "facet",
-    "facet_program",
-    "file_name",
-    "lease",
-    "pulse",
-    "typed_edge",
-    "vector",
-    "wanted",
-];
 
 /// Checks that the database has the objects of its schema version and no others.
 pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
@@ -58,28 +42,28 @@ pub(super) fn spoil_reading(conn: &Connection) -> Result<bool, StoreError> {
     Ok(differences(conn, version(conn)?)?.iter().any(spoils))
 }
 
-/// Returns the differences of a memory that lacks a table and has a foreign one, which may be the
-/// lacking one with its rows: one altered bit of its name suffices.
-pub(crate) fn displaced_table(path: &Path) -> Result<Option<String>, StoreError> {
+/// Returns why the schema of a memory is not restored, where rows would be lost.
+pub(crate) fn why_unrestorable(path: &Path) -> Result<Option<String>, StoreError> {
     let conn = connection::open_to_examine(path)?;
     let found = differences(&conn, version(&conn)?)?;
-    let has = |difference, is_kind: fn(&str) -> bool| {
-        found.iter().any(|it| it.difference == difference && is_kind(&it.object.kind))
+    let why = match () {
+        () if is_table_displaced(&found) => "a foreign table may be the missing one with its rows",
+        () if !are_restorable(&found) => "that cannot be put right in place",
+        () => return Ok(None),
     };
-    let is_displaced = has(SchemaDifferenceKind::Missing, |kind| kind == "table")
-        && has(SchemaDifferenceKind::Foreign, |kind| !matches!(kind, "index" | "trigger" | "view"));
-    Ok(is_displaced.then(|| listed(&found)))
+    Ok(Some(format!("{}: {why}, so nothing was changed", listed(&found))))
 }
 
 /// Drops the foreign objects, and the altered ones that can be made again; makes missing ones.
 ///
-/// Nothing of the schema runs meanwhile: dropping a table fires no trigger. Other tables stay
-/// altered or missing, with the rows that there are.
+/// Nothing of the schema runs meanwhile: dropping a table fires no trigger. Where another table is
+/// altered or missing, nothing is changed.
 pub(crate) fn restore_schema(path: &Path) -> Result<(), StoreError> {
     const DOING: &str = "restore the schema";
     let mut conn = connection::open_existing(path, "open the database")?;
     conn.pragma_update(None, "foreign_keys", false).doing(DOING)?;
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).doing(DOING)?;
+    refuse_unrestorable(&tx, path)?;
     restore_table_names(&tx)?;
     for kind in KINDS {
         // Dropping an object can drop others, such as the tables behind a virtual one.
@@ -108,19 +92,15 @@ fn drop_broken_index(conn: &Connection) -> Result<(), StoreError> {
           FROM sqlite_schema
          WHERE type = 'table' AND (name = ?1 OR name GLOB ?1 || '_*')
          ORDER BY name";
-    let is_broken = |it: &SchemaDifference| it.object.name == INDEX || is_behind_index(&it.object);
+    let is_broken =
+        |it: &SchemaDifference| it.object.name == FULL_TEXT_INDEX || is_behind_index(&it.object);
     if differences(conn, version(conn)?)?.iter().any(is_broken) {
         let read = |row: &Row<'_>| Ok(SchemaObject { kind: row.get(0)?, name: row.get(1)? });
-        let tables: Vec<SchemaObject> = conn.rows(TABLES, [INDEX], read, "list the tables")?;
+        let tables: Vec<SchemaObject> =
+            conn.rows(TABLES, [FULL_TEXT_INDEX], read, "list the tables")?;
         tables.iter().try_for_each(|it| drop_object(conn, it))?;
     }
     Ok(())
-}
-
-/// Returns whether SQLite keeps the full-text index in the table, and makes it along with it.
-fn is_behind_index(object: &SchemaObject) -> bool {
-    let rest = object.name.strip_prefix(INDEX);
-    object.kind == "table" && rest.is_some_and(|it| it.starts_with('_'))
 }
 
 /// Gives objects whose definition is ours the table that they belong to, which is stored beside it.
@@ -173,26 +153,20 @@ fn next_to_drop(conn: &Connection, kind: &str) -> Result<Option<SchemaObject>, S
     found.retain(|it| it.object.kind == kind && !it.is_automatic());
     let goes = |it: &SchemaDifference| match it.difference {
         SchemaDifferenceKind::Foreign => true,
-        SchemaDifferenceKind::Altered => kind != "table" || is_rebuilt(&it.object.name),
+        SchemaDifferenceKind::Altered | SchemaDifferenceKind::Misplaced => {
+            kind != "table" || is_rebuilt(&it.object.name)
+        }
         SchemaDifferenceKind::Missing => false,
     };
     Ok(found.into_iter().find(goes).map(|it| it.object))
 }
 
-/// Returns whether the rows of a table follow from others, or mean nothing elsewhere.
-fn is_rebuilt(table: &str) -> bool {
-    REBUILT_TABLES.contains(&table)
-}
-
-/// Makes the missing objects of the schema's version, unless a table is to stay missing or altered.
+/// Makes the missing objects of the schema's version.
 fn make_missing(conn: &Connection) -> Result<(), StoreError> {
     let statements = comparison::statements(version(conn)?)?;
     let is_table = |it: &SchemaObject| it.kind == "table";
     let mut missing = differences(conn, version(conn)?)?;
     missing.retain(|it| !is_behind_index(&it.object));
-    if missing.iter().any(|it| is_table(&it.object) && !is_rebuilt(&it.object.name)) {
-        return Ok(());
-    }
     // Indexes and triggers are of tables, and a trigger may use a view.
     missing.sort_by_key(|it| (!is_table(&it.object), it.object.kind == "trigger"));
     for statement in missing.iter().filter_map(|it| statements.get(&it.object)) {

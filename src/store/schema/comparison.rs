@@ -20,6 +20,23 @@ const NEWEST_OBJECTS: &str = include_str!("../sql/newest_objects.txt");
 /// The end of an object in [`NEWEST_OBJECTS`]; no definition contains it.
 const SEPARATOR: &str = "\n\n";
 
+/// The full-text index. The names of the tables behind it begin with its own.
+pub(crate) const FULL_TEXT_INDEX: &str = "node_fts";
+
+/// Tables that are made again: their rows follow from others, or mean nothing elsewhere.
+const REBUILT_TABLES: [&str; 10] = [
+    FULL_TEXT_INDEX,
+    "change_count",
+    "facet",
+    "facet_program",
+    "file_name",
+    "lease",
+    "pulse",
+    "typed_edge",
+    "vector",
+    "wanted",
+];
+
 /// Every object as kind, name and definition, in their order. The table of an object is a part of
 /// its definition where it has another name.
 ///
@@ -53,6 +70,8 @@ pub(crate) enum SchemaDifferenceKind {
     Foreign,
     /// The object has another definition.
     Altered,
+    /// The object has its definition, and is listed as one of another table.
+    Misplaced,
     /// The object is not there.
     Missing,
 }
@@ -62,7 +81,7 @@ impl SchemaDifferenceKind {
     fn as_str(self) -> &'static str {
         match self {
             SchemaDifferenceKind::Foreign => "foreign",
-            SchemaDifferenceKind::Altered => "altered",
+            SchemaDifferenceKind::Altered | SchemaDifferenceKind::Misplaced => "altered",
             SchemaDifferenceKind::Missing => "missing",
         }
     }
@@ -80,12 +99,47 @@ impl SchemaDifference {
     pub(crate) fn is_automatic(&self) -> bool {
         self.object.name.starts_with("sqlite_")
     }
+
+    /// Returns whether rows are lost or cannot be read, which follow from no others.
+    fn loses_rows(&self) -> bool {
+        let SchemaDifference { object, difference } = self;
+        object.kind == "table"
+            && !is_rebuilt(&object.name)
+            && !is_behind_index(object)
+            && matches!(difference, SchemaDifferenceKind::Altered | SchemaDifferenceKind::Missing)
+    }
 }
 
 impl fmt::Display for SchemaDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.difference.as_str(), self.object)
     }
+}
+
+/// Returns whether the rows of a table follow from others, or mean nothing elsewhere.
+pub(crate) fn is_rebuilt(table: &str) -> bool {
+    REBUILT_TABLES.contains(&table)
+}
+
+/// Returns whether SQLite keeps the full-text index in the table, and makes it along with it.
+pub(crate) fn is_behind_index(object: &SchemaObject) -> bool {
+    let rest = object.name.strip_prefix(FULL_TEXT_INDEX);
+    object.kind == "table" && rest.is_some_and(|it| it.starts_with('_'))
+}
+
+/// Returns whether a table is missing and a foreign one is there, which may be the missing one with
+/// its rows: one altered bit of its name suffices.
+pub(crate) fn is_table_displaced(differences: &[SchemaDifference]) -> bool {
+    let has = |difference, is_kind: fn(&str) -> bool| {
+        differences.iter().any(|it| it.difference == difference && is_kind(&it.object.kind))
+    };
+    has(SchemaDifferenceKind::Missing, |kind| kind == "table")
+        && has(SchemaDifferenceKind::Foreign, |kind| !matches!(kind, "index" | "trigger" | "view"))
+}
+
+/// Returns whether the schema can be made right in place without a loss of rows.
+pub(crate) fn are_restorable(differences: &[SchemaDifference]) -> bool {
+    !is_table_displaced(differences) && !differences.iter().any(SchemaDifference::loses_rows)
 }
 
 /// Returns the differences for a message, and no more than fit into one.
@@ -115,8 +169,10 @@ pub(crate) fn differences(
     let differs = |(object, definition): (&SchemaObject, &String)| {
         let difference = match expected.get(object) {
             None => SchemaDifferenceKind::Foreign,
-            Some(other) if other != definition => SchemaDifferenceKind::Altered,
-            Some(_) => return None,
+            Some(other) if other == definition => return None,
+            // The name of the table is in front.
+            Some(other) if definition.ends_with(other) => SchemaDifferenceKind::Misplaced,
+            Some(_) => SchemaDifferenceKind::Altered,
         };
         Some(SchemaDifference { object: object.clone(), difference })
     };

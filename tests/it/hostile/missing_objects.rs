@@ -155,6 +155,35 @@ fn a_missing_table_is_named_and_rebuilt_where_its_rows_follow_from_others() {
     }
 }
 
+/// Nothing is dropped that could be made again, where the repair is refused for another table.
+#[test]
+fn a_repair_that_is_refused_for_one_table_leaves_the_others() {
+    for lost in ["DROP TABLE receipt", "ALTER TABLE receipt ADD COLUMN z INTEGER"] {
+        let folder = memory();
+        fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
+        let conn = folder.database("m.db");
+        const ALTER: &str = "
+            ALTER TABLE vector ADD COLUMN x INTEGER;
+            ALTER TABLE facet ADD COLUMN y INTEGER;
+            CREATE TRIGGER spy AFTER INSERT ON node BEGIN DELETE FROM node; END;";
+        conn.execute_batch(&format!("{ALTER} {lost}")).unwrap();
+        drop(conn);
+        let (before, names) = (fs::read(folder.path("m.db")).unwrap(), folder.names());
+        let refused = folder.run(["doctor", "--fix", "--db", "m.db"]);
+        assert_eq!(refused.code, Some(2), "{lost}: {}", refused.transcript());
+        for said in [
+            "altered table `facet`",
+            "altered table `vector`",
+            "table `receipt`",
+            "that cannot be put right in place, so nothing was changed; restore a backup",
+        ] {
+            assert!(refused.stderr.contains(said), "{lost}: {}", refused.stderr);
+        }
+        assert!(fs::read(folder.path("m.db")).unwrap() == before, "{lost}: it was changed");
+        assert_eq!(folder.names(), names, "{lost}");
+    }
+}
+
 #[test]
 fn a_text_that_the_index_lacks_without_its_triggers_is_found_after_the_repair() {
     let folder = memory();
