@@ -64,7 +64,8 @@ pub(crate) use batch::{
 pub(crate) use database_path_check::check_path;
 use descriptor_shortage::{is_cause, with_cause};
 use error_advice::ExternalErrorCause::{Refusal, State};
-use error_advice::{advice, is_dangling, is_strange_value};
+pub(crate) use error_advice::last_resort;
+use error_advice::{advice, is_dangling, is_strange_value, schema_advice};
 pub(crate) use heat_writer::{ColdNode, ColdNodesOffer, HeatIncrement, HeatWriter};
 pub(crate) use history_reader::{
     ChangePosition, HistoryChange, HistoryExtent, NodeVersionWithoutText,
@@ -209,6 +210,8 @@ pub enum StoreError {
         path: PathBuf,
         /// The objects, as a list for a message.
         objects: String,
+        /// Whether the doctor can restore it.
+        is_restorable: bool,
     },
     /// The schema is newer than this build.
     TooNew {
@@ -276,13 +279,12 @@ impl fmt::Display for StoreError {
             | StoreError::Nowhere { .. }
             | StoreError::Linked { .. }
             | StoreError::Mounted { .. } => self.fmt_identity(f),
-            StoreError::SchemaMismatch { path, objects } => write!(
+            StoreError::SchemaMismatch { path, objects, is_restorable } => write!(
                 f,
                 "`{}` has another schema than remindb made ({objects}), so that whatever is read \
-                 or written may be wrong; `remindb doctor --fix --db {}` restores it, after a \
-                 backup",
+                 or written may be wrong; {}",
                 path.display(),
-                path.display()
+                schema_advice(&path.display(), *is_restorable)
             ),
             StoreError::TooNew { path, found, known } => write!(
                 f,

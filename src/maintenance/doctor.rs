@@ -29,7 +29,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) use repairs::{
-    READ_AGAIN, RepairOutcomes, last_resort, repair_failed, rewrite_fingerprint, unrepaired,
+    READ_AGAIN, RepairOutcomes, repair_failed, rewrite_fingerprint, unrepaired,
 };
 pub(crate) use rowid_overflow_and_singletons::NUMBER_MAX;
 use rusqlite::{Connection, ErrorCode, OptionalExtension};

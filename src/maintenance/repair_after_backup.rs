@@ -8,7 +8,7 @@ use super::doctor::{self, CheckResult, CheckStatus, DoctorReport, RepairOutcomes
 use super::transfer::{self, TransferError};
 use crate::model::clock::UnixMillis;
 use crate::store::file_identity_check::OpenedFiles;
-use crate::store::{IfMissing, StoreError, connection};
+use crate::store::{IfMissing, StoreError, connection, last_resort};
 
 /// Rounds of repairs; one can uncover a fault that another one repairs.
 const ROUNDS_MAX: usize = 8;
@@ -25,7 +25,7 @@ pub(crate) fn repair(
         return Ok(found);
     }
     if let Some(why) = doctor::why_unrestorable(path)? {
-        return Err(TransferError::Refused(format!("{why}; {}", doctor::last_resort(path))));
+        return Err(TransferError::Refused(format!("{why}; {}", last_resort(&path.display()))));
     }
     let backup = backup_of(path, now);
     transfer::backup_as_is(path, &backup)?;
@@ -37,7 +37,7 @@ pub(crate) fn repair(
     let conn = connection::open_writer(path, IfMissing::Refuse).map_err(|error| match error {
         StoreError::SchemaMismatch { objects, .. } => TransferError::Refused(format!(
             "{objects}: that cannot be put right in place; {}",
-            doctor::last_resort(path)
+            last_resort(&path.display())
         )),
         error => error.into(),
     })?;
@@ -118,9 +118,9 @@ fn backup_of(path: &Path, now: UnixMillis) -> PathBuf {
 
 fn advice(check: &CheckResult, path: &Path) -> String {
     match check.name {
-        "integrity_check" => format!("pages are damaged; {}", doctor::last_resort(path)),
+        "integrity_check" => format!("pages are damaged; {}", last_resort(&path.display())),
         doctor::SCHEMA_OBJECTS => format!("{}; restore a backup", check.detail),
-        _ => format!("it still fails; {}", doctor::last_resort(path)),
+        _ => format!("it still fails; {}", last_resort(&path.display())),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Says what to do about an error of SQLite whose cause lies outside of the program.
 
+use std::path::Display;
+
 use ExternalErrorCause::{Refusal, State};
 
 use super::descriptor_shortage::is_cause;
@@ -11,6 +13,19 @@ pub(super) enum ExternalErrorCause {
     Refusal,
     /// The file or another process is in the way.
     State,
+}
+
+/// Returns the advice for what no repair mends.
+pub(crate) fn last_resort(path: &Display<'_>) -> String {
+    format!("restore a backup, or read what can be read: remindb salvage {path} --out NEW.db")
+}
+
+/// Returns the advice for a memory with another schema, which the doctor may be able to restore.
+pub(super) fn schema_advice(path: &Display<'_>, is_restorable: bool) -> String {
+    match is_restorable {
+        true => format!("`remindb doctor --fix --db {path}` restores it, after a backup"),
+        false => format!("that cannot be put right in place; {}", last_resort(path)),
+    }
 }
 
 /// Returns advice for an error whose cause lies outside of the program.

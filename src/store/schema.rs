@@ -224,7 +224,11 @@ pub(crate) fn refuse_unrestorable(conn: &Connection, path: &Path) -> Result<(), 
 }
 
 fn mismatch(path: &Path, differences: &[SchemaDifference]) -> StoreError {
-    StoreError::SchemaMismatch { path: path.to_owned(), objects: comparison::listed(differences) }
+    StoreError::SchemaMismatch {
+        path: path.to_owned(),
+        objects: comparison::listed(differences),
+        is_restorable: comparison::are_restorable(differences),
+    }
 }
 
 /// Applies the migrations that lead from one version to another.

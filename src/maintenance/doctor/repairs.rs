@@ -22,7 +22,9 @@ use crate::model::identity::ContentHash;
 use crate::store::commit_outcome::commit;
 use crate::store::replica_write_guard::mark_unpublished;
 use crate::store::write_lock_and_holder::begin_write;
-use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, links, schema};
+use crate::store::{
+    ErrorContext, PreparedStatements, StoreError, connection, last_resort, links, schema,
+};
 
 /// Rounds of removing dangling references; each can leave further ones.
 const ROUNDS_MAX: usize = 16;
@@ -146,18 +148,10 @@ fn is_bad(name: &'static str, conn: &Connection, path: &Path) -> bool {
 pub(crate) fn unrepaired(error: &StoreError, path: &Path) -> String {
     match error {
         StoreError::Sqlite { doing, source } if error.is_damage() || !error.is_outside() => {
-            format!("cannot {doing}: {source}; {}", last_resort(path))
+            format!("cannot {doing}: {source}; {}", last_resort(&path.display()))
         }
         error => error.to_string(),
     }
-}
-
-/// Returns the advice for what no repair mends.
-pub(crate) fn last_resort(path: &Path) -> String {
-    format!(
-        "restore a backup, or read what can be read: remindb salvage {} --out NEW.db",
-        path.display()
-    )
 }
 
 fn execute(conn: &Connection, sql: &str, doing: &'static str) -> Result<(), StoreError> {

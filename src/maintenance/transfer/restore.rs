@@ -68,8 +68,8 @@ pub(crate) fn restore(
 /// Migrates a draft of `source`, and makes it a single file.
 fn finish(draft: &AtomicFile, source: &Path) -> Result<(), StoreError> {
     let migrated = Writer::open(draft.path(), IfMissing::Refuse).map_err(|error| match error {
-        StoreError::SchemaMismatch { objects, .. } => {
-            StoreError::SchemaMismatch { path: source.to_owned(), objects }
+        StoreError::SchemaMismatch { objects, is_restorable, .. } => {
+            StoreError::SchemaMismatch { path: source.to_owned(), objects, is_restorable }
         }
         error => error,
     });

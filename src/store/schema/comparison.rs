@@ -142,11 +142,14 @@ pub(crate) fn are_restorable(differences: &[SchemaDifference]) -> bool {
     !is_table_displaced(differences) && !differences.iter().any(SchemaDifference::loses_rows)
 }
 
-/// Returns the differences for a message, and no more than fit into one.
+/// Returns the differences for a message, and no more than fit into one: tables first, since their
+/// indexes and triggers are missing with them.
 pub(crate) fn listed(differences: &[SchemaDifference]) -> String {
     const LISTED_MAX: usize = 5;
+    let mut listed: Vec<&SchemaDifference> = differences.iter().collect();
+    listed.sort_by_key(|it| it.object.kind != "table");
     let mut shown: Vec<String> =
-        differences.iter().take(LISTED_MAX).map(SchemaDifference::to_string).collect();
+        listed.into_iter().take(LISTED_MAX).map(SchemaDifference::to_string).collect();
     if LISTED_MAX < differences.len() {
         shown.push(format!("{} more", differences.len() - LISTED_MAX));
     }

@@ -64,10 +64,8 @@ fn a_repair_drops_no_foreign_table_while_one_of_ours_is_missing() {
     let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
     assert_eq!(fixed.code, Some(2), "{}", fixed.transcript());
     assert!(
-        fixed.stderr.contains("foreign table `notes`")
-            && fixed
-                .stderr
-                .contains("missing table `diff`: a foreign table may be the missing one")
+        fixed.stderr.contains("foreign table `notes`, missing table `diff`, ")
+            && fixed.stderr.contains(": a foreign table may be the missing one with its rows")
             && fixed.stderr.contains("nothing was changed; restore a backup, or read what can"),
         "{}",
         fixed.stderr

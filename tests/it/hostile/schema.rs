@@ -45,14 +45,19 @@ fn folder_with(sql: &str) -> Folder {
     folder
 }
 
-/// Asserts that a command names the objects, and neither runs them nor changes a byte.
+/// The advice where the doctor can restore the schema, and where it cannot.
+const REPAIR: &str = "remindb doctor --fix --db";
+const SALVAGE: &str = "that cannot be put right in place; restore a backup, or read what can be \
+                       read: remindb salvage m.db --out NEW.db";
+
+/// Asserts that a command names the objects with the advice, and neither runs them nor changes a byte.
 #[track_caller]
-fn assert_refused(folder: &Folder, args: &[&str], objects: &str) {
+fn assert_refused(folder: &Folder, args: &[&str], objects: &str, advice: &str) {
     let before = fs::read(folder.path("m.db")).unwrap();
     let Ran { stdout, stderr, code } = folder.run(args);
     assert_eq!((stdout.as_str(), code), ("", Some(2)), "{args:?}: {stderr}");
     assert!(stderr.contains(&format!("({objects})")), "{args:?}: {stderr}");
-    assert!(stderr.contains("remindb doctor --fix --db"), "{args:?}: {stderr}");
+    assert!(stderr.contains(advice), "{args:?}: {stderr}");
     assert_eq!(fs::read(folder.path("m.db")).unwrap(), before, "{args:?}");
 }
 
@@ -68,7 +73,7 @@ fn assert_taken_out(sql: &str, objects: &str) {
         &["redact", "--db", "m.db"],
     ];
     for args in commands {
-        assert_refused(&folder, args, objects);
+        assert_refused(&folder, args, objects, REPAIR);
     }
     let found = folder.run(["doctor", "--db", "m.db"]);
     assert_eq!(found.code, Some(1));
@@ -166,9 +171,9 @@ fn a_view_without_end_is_made_again() {
 #[test]
 fn a_view_in_the_place_of_a_table_needs_a_salvage() {
     let folder = folder_with(ENDLESS_NODE);
-    let objects = "foreign view `heat`, missing index `heat_to_announce`, missing table `heat`, \
+    let objects = "missing table `heat`, foreign view `heat`, missing index `heat_to_announce`, \
                    missing trigger `heat_rearm`, missing trigger `pulse_heat`, 1 more";
-    assert_refused(&folder, &["search", "billing", "--db", "m.db"], objects);
+    assert_refused(&folder, &["search", "billing", "--db", "m.db"], objects, SALVAGE);
     let found = folder.run(["doctor", "--db", "m.db"]);
     assert_eq!(found.code, Some(1));
     assert!(found.stdout.contains("not checked: "), "{}", found.stdout);

@@ -3,7 +3,7 @@
 use expect_test::expect_file;
 use rusqlite::{Connection, Row};
 
-use super::{OBJECTS, SEPARATOR, are_newest, differences, listed};
+use super::{OBJECTS, SEPARATOR, are_newest, are_restorable, differences, listed};
 use crate::store::PreparedStatements;
 use crate::store::schema::{apply, newest};
 
@@ -71,11 +71,46 @@ fn each_kind_of_difference_is_named() {
         ),
         (
             "DROP TABLE pulse; CREATE VIEW pulse AS SELECT 1",
-            "foreign view `pulse`, missing table `pulse`",
+            "missing table `pulse`, foreign view `pulse`",
         ),
     ];
     for (change, named) in cases {
         assert_eq!(after(change), named, "{change}");
+    }
+}
+
+#[test]
+fn a_table_is_listed_before_what_is_missing_with_it() {
+    let listed = after("PRAGMA foreign_keys = OFF; DROP TABLE node");
+    assert!(listed.starts_with("missing table `node`, missing index "), "{listed}");
+    assert!(listed.ends_with(" more"), "{listed}");
+}
+
+/// A table of other rows is made again empty, and a wrong name of its table is put right.
+#[test]
+fn what_keeps_rows_of_its_own_is_not_restorable() {
+    const MISPLACED: &str = "
+        PRAGMA writable_schema = ON;
+        UPDATE sqlite_schema SET tbl_name = 'BLOB' WHERE type = 'table' AND name = 'blob'";
+    let cases = [
+        ("DROP TABLE vector", true),
+        ("DROP TABLE node_fts", true),
+        ("ALTER TABLE facet ADD COLUMN x INTEGER", true),
+        ("DROP TRIGGER heat_rearm", true),
+        ("CREATE TABLE copy (text)", true),
+        (MISPLACED, true),
+        ("DROP TABLE span", false),
+        ("DROP TABLE vector; DROP TABLE span", false),
+        ("ALTER TABLE span ADD COLUMN x INTEGER", false),
+        // The foreign one may be the missing one with its rows.
+        ("ALTER TABLE vector RENAME TO rector", false),
+    ];
+    for (change, is_restorable) in cases {
+        let conn = memory(newest());
+        conn.execute_batch(change).unwrap();
+        let differences = differences(&conn, newest()).unwrap();
+        assert!(!differences.is_empty(), "{change}");
+        assert_eq!(are_restorable(&differences), is_restorable, "{change}");
     }
 }
 
