@@ -30,9 +30,11 @@ pub(crate) fn repair(
     let backup = backup_of(path, now);
     transfer::backup_as_is(path, &backup)?;
     announce(&backup);
+    let mut tried = RepairOutcomes::new();
     if found.checks.iter().any(|it| it.name == doctor::SCHEMA_OBJECTS && it.is_bad()) {
-        doctor::restore_schema(path)
+        let notes = doctor::restore_schema(path)
             .map_err(|error| TransferError::Refused(doctor::unrepaired(&error, path)))?;
+        tried.insert(doctor::SCHEMA_OBJECTS, Ok(notes));
     }
     let conn = connection::open_writer(path, IfMissing::Refuse).map_err(|error| match error {
         StoreError::SchemaMismatch { objects, .. } => TransferError::Refused(format!(
@@ -41,7 +43,6 @@ pub(crate) fn repair(
         )),
         error => error.into(),
     })?;
-    let mut tried = RepairOutcomes::new();
     let mut report = repair_until_sound(&conn, path, now, &found, &mut tried)?;
     drop(conn);
     for check in &mut report.checks {

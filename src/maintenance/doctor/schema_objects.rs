@@ -23,6 +23,10 @@ pub(crate) const SCHEMA_OBJECTS: &str = "schema_objects";
 /// Kinds of objects in the order of dropping: none acts on, or depends on, a later one.
 const KINDS: [&str; 4] = ["trigger", "view", "index", "table"];
 
+/// The note on vectors, which follow from texts by a model alone.
+const VECTORS_GONE: &str = "vectors that texts had are gone; a server with `embeddings` makes new \
+                            ones when it starts, or after the next change";
+
 /// Checks that the database has the objects of its schema version and no others.
 pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     let found = differences(conn, version(conn)?)?;
@@ -57,14 +61,15 @@ pub(crate) fn why_unrestorable(path: &Path) -> Result<Option<String>, StoreError
 /// Drops the foreign objects, and the altered ones that can be made again; makes missing ones.
 ///
 /// Nothing of the schema runs meanwhile: dropping a table fires no trigger. Where another table is
-/// altered or missing, nothing is changed.
-pub(crate) fn restore_schema(path: &Path) -> Result<(), StoreError> {
+/// altered or missing, nothing is changed. Returns what a person should know of it.
+pub(crate) fn restore_schema(path: &Path) -> Result<Vec<String>, StoreError> {
     const DOING: &str = "restore the schema";
     let mut conn = connection::open_existing(path, "open the database")?;
     conn.pragma_update(None, "foreign_keys", false).doing(DOING)?;
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).doing(DOING)?;
     refuse_unrestorable(&tx, path)?;
     restore_table_names(&tx)?;
+    let found = differences(&tx, version(&tx)?)?;
     for kind in KINDS {
         // Dropping an object can drop others, such as the tables behind a virtual one.
         while let Some(object) = next_to_drop(&tx, kind)? {
@@ -73,7 +78,25 @@ pub(crate) fn restore_schema(path: &Path) -> Result<(), StoreError> {
     }
     drop_broken_index(&tx)?;
     make_missing(&tx)?;
-    commit(tx, DOING)
+    let are_vectors_gone = drop_vectors(&tx, &found)?;
+    commit(tx, DOING)?;
+    Ok(are_vectors_gone.then(|| VECTORS_GONE.to_owned()).into_iter().collect())
+}
+
+/// Drops all vectors where a trigger was not ours that removes those of old texts: nothing says
+/// which these are. Returns whether there are none left, or their table was made again.
+fn drop_vectors(conn: &Connection, found: &[SchemaDifference]) -> Result<bool, StoreError> {
+    const DROP: &str = "DELETE FROM vector";
+    let differs = |kind, names: &[&str]| {
+        found.iter().any(|SchemaDifference { object, difference }| {
+            *difference != SchemaDifferenceKind::Foreign
+                && object.kind == kind
+                && names.contains(&object.name.as_str())
+        })
+    };
+    Ok(differs("table", &["vector"])
+        || (differs("trigger", &["vector_of_old_text", "vector_of_no_text"])
+            && 0 < conn.run(DROP, [], "drop the vectors")?))
 }
 
 fn drop_object(conn: &Connection, object: &SchemaObject) -> Result<(), StoreError> {

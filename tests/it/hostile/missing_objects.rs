@@ -191,6 +191,48 @@ fn a_repair_that_is_refused_for_one_table_leaves_the_others() {
     }
 }
 
+/// Without its trigger, the vector of an old text stays when the text changes.
+#[test]
+fn vectors_that_may_be_of_old_texts_go_and_the_repair_says_who_makes_new_ones() {
+    let folder = memory();
+    let fixed = |change: &str| {
+        fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
+        let conn = folder.database("m.db");
+        const VECTORS: &str = "INSERT INTO vector SELECT key, 1, x'01' FROM node;";
+        conn.execute_batch(&format!("{VECTORS} {change}")).unwrap();
+        drop(conn);
+        let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        folder.assert_healthy("m.db");
+        let count = |table: &str| -> i64 {
+            let count = format!("SELECT count(*) FROM {table}");
+            folder.database("m.db").query_row(&count, [], |row| row.get(0)).unwrap()
+        };
+        let is_noted = fixed.contains(
+            "is ours  (fixed: vectors that texts had are gone; a server with `embeddings` makes \
+             new ones when it starts, or after the next change)",
+        );
+        assert_eq!(is_noted, fixed.contains("vectors"), "{change}: {fixed}");
+        (is_noted, count("vector"), count("node"))
+    };
+    for change in [
+        "DROP TRIGGER vector_of_old_text",
+        "DROP TRIGGER vector_of_no_text",
+        "DROP TRIGGER vector_of_old_text;
+         CREATE TRIGGER vector_of_old_text AFTER UPDATE ON node WHEN false BEGIN SELECT 1; END",
+        "DROP TABLE vector",
+        "ALTER TABLE vector ADD COLUMN x INTEGER",
+    ] {
+        let (is_noted, n_vectors, _) = fixed(change);
+        assert!(is_noted && n_vectors == 0, "{change}: {n_vectors}");
+    }
+    for change in ["DROP TRIGGER facet_make", "DELETE FROM vector; DROP TRIGGER vector_of_old_text"]
+    {
+        let (is_noted, n_vectors, n_nodes) = fixed(change);
+        let is_kept = n_vectors == if change.starts_with("DELETE") { 0 } else { n_nodes };
+        assert!(!is_noted && is_kept, "{change}: {n_vectors}");
+    }
+}
+
 #[test]
 fn a_text_that_the_index_lacks_without_its_triggers_is_found_after_the_repair() {
     let folder = memory();
