@@ -92,10 +92,15 @@ impl BatchNodes {
     ) -> Result<Answer, Error> {
         let BatchNodes { found, missing } = self;
         let max = budget.unwrap_or(u32::MAX);
-        let room = max.saturating_sub(budget_enforcement::line_cost(&lists(missing, &[]).concat()));
+        let room_beside = |list: &str| max.saturating_sub(budget_enforcement::line_cost(list));
         let mut filling = BatchFilling { found, budget, texts: HashMap::new(), needs: Vec::new() };
-        let fitting = filling.fill(reader, room)?;
-        let cut = filling.cut_first_left(reader, &fitting, room)?;
+        let room = room_beside(&lists(missing, &[]).concat());
+        let (mut fitting, mut cut) = filling.choose(reader, room)?;
+        if fitting.is_empty() && cut.is_none() {
+            // The missing ids leave no room for a node; their number takes less.
+            let room = room_beside(&short_lists(0, missing.len()));
+            (fitting, cut) = filling.choose(reader, room)?;
+        }
         let render = |shown: &[usize]| {
             let text = filling.render(shown, cut.as_ref());
             let over: Vec<&str> =
@@ -157,6 +162,9 @@ impl BatchNodes {
     }
 }
 
+/// The indices of the nodes that fit, and one of the others, cut to the rest.
+type ChosenNodes = (Vec<usize>, Option<(usize, CutEntry)>);
+
 /// The texts of a batch, read as far as they may fit.
 struct BatchFilling<'a> {
     found: &'a [(NodeSummary, f64, f64)],
@@ -167,6 +175,13 @@ struct BatchFilling<'a> {
 }
 
 impl BatchFilling<'_> {
+    /// Returns the nodes whose entries fit, and one of the others that is cut to the rest.
+    fn choose(&mut self, reader: &Reader, room: u32) -> Result<ChosenNodes, Error> {
+        let fitting = self.fill(reader, room)?;
+        let cut = self.cut_first_left(reader, &fitting, room)?;
+        Ok((fitting, cut))
+    }
+
     /// Returns the nodes whose entries fit, in the requested order. Where not all do, room is kept
     /// for a line about the rest.
     fn fill(&mut self, reader: &Reader, room: u32) -> Result<Vec<usize>, Error> {

@@ -120,6 +120,25 @@ fn where_the_ids_do_not_fit_their_number_does() {
     assert!(text.contains("Text 1.") && text.ends_with(" nodes\n"), "{text}");
 }
 
+#[test]
+fn where_the_missing_ids_leave_no_room_for_a_node_their_number_does() {
+    let (reader, mut ids) = memory_of_sentences(&[0, 0, 40]);
+    ids.splice(0..0, (0..30).map(|nth| format!("XXXXXXXXX{nth:02}")));
+    let answer = |ids: &[String], budget| {
+        let text = asked(&reader, query_of(ids), Some(budget)).unwrap().text;
+        assert!(tokens::fits(&text, budget), "{text}");
+        text
+    };
+    let text = answer(&ids[..32], 100);
+    assert!(text.contains("Text 0.") && text.contains("Text 1."), "{text}");
+    assert!(text.ends_with("\nnot found: 30 nodes\n"), "{text}");
+    let text = answer(&ids[..], 100);
+    assert!(text.contains("Text 0.") && text.contains("Text 1."), "{text}");
+    // Where they leave room, they are named.
+    let text = answer(&ids[29..], 100);
+    assert!(text.contains("Text 0.") && text.contains("not found: XXXXXXXXX29\n"), "{text}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
