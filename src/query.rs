@@ -15,7 +15,7 @@ mod budget_enforcement;
 mod budget_filling;
 mod budgeted_page;
 mod candidates;
-pub(crate) mod dashboard;
+pub(crate) mod dashboard_documents;
 mod dates_to_fts_query;
 mod delta;
 mod document_dates;

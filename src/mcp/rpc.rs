@@ -53,7 +53,7 @@ pub(crate) enum Message {
     /// A notification wants none.
     Notification(Notification),
     /// A client's answer to a request of the server.
-    Response(Response),
+    Response(ClientResponse),
     /// A malformed response, or a notification whose `params` are no object; it is ignored.
     Ignored,
 }
@@ -80,7 +80,7 @@ pub(crate) struct Notification {
 
 /// A response.
 #[derive(Debug)]
-pub(crate) struct Response {
+pub(crate) struct ClientResponse {
     /// The id of the request.
     pub(crate) id: RequestId,
     /// The result or the error.
@@ -316,7 +316,7 @@ impl<'a> Members<'a> {
         version.as_deref() == Some("2.0")
     }
 
-    fn response(&self) -> Option<Response> {
+    fn response(&self) -> Option<ClientResponse> {
         #[derive(serde::Deserialize)]
         struct ErrorObject {
             code: i32,
@@ -337,7 +337,7 @@ impl<'a> Members<'a> {
             }
             _ => return None,
         };
-        Some(Response { id, outcome })
+        Some(ClientResponse { id, outcome })
     }
 
     fn params(raw: Option<&RawValue>) -> Result<Params, RpcError> {

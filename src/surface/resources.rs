@@ -13,7 +13,7 @@ use std::fmt::Write;
 use crate::mcp::uri::{self, UriError, UriVars};
 use crate::mcp::{CompletionRef, CompletionRequest, Resource, ResourceFormat};
 use crate::memory::{Error, NamesForUriCompletion, ReadOnlyMemory, ServerFactKey};
-use crate::query::dashboard::{self, TreeScope};
+use crate::query::dashboard_documents::{self, TreeScope};
 use crate::store::StoreError;
 use crate::text;
 pub(crate) use memories::custom_views;
@@ -49,7 +49,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "Compiled source files by compile root, with nodes and tokens.",
         form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| it.read(|reader| dashboard::write_file_list(reader, out)),
+        read: |it, _, out| it.read(|reader| dashboard_documents::write_file_list(reader, out)),
     },
     Resource {
         uri: "remindb://tree",
@@ -58,7 +58,9 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "All nodes, each within its parent.",
         form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| it.read(|reader| dashboard::write_tree(reader, TreeScope::Forest, out)),
+        read: |it, _, out| {
+            it.read(|reader| dashboard_documents::write_tree(reader, TreeScope::Forest, out))
+        },
     },
     Resource {
         uri: TREE_BY_ROOT,
@@ -76,7 +78,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "Relations, those that wait for their target, and the nodes at their ends.",
         form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| it.read(|reader| dashboard::write_graph(reader, out)),
+        read: |it, _, out| it.read(|reader| dashboard_documents::write_graph(reader, out)),
     },
     Resource {
         uri: "remindb://snapshots",
@@ -113,7 +115,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         form: ResourceFormat::Json,
         is_subscribable: true,
         read: |it, _, out| {
-            it.read(|reader| dashboard::write_temperatures(reader, it.thresholds(), out))
+            it.read(|reader| dashboard_documents::write_temperatures(reader, it.thresholds(), out))
         },
     },
     Resource {
@@ -299,9 +301,8 @@ fn values(
         names.filter(|it| it.starts_with(prefix)).take(COMPLETIONS_MAX).collect()
     };
     match (template, variable) {
-        (TREE_BY_ROOT, "rootId") => {
-            view.read(|reader| dashboard::complete_node_ids(reader, prefix, COMPLETIONS_MAX))
-        }
+        (TREE_BY_ROOT, "rootId") => view
+            .read(|reader| dashboard_documents::complete_node_ids(reader, prefix, COMPLETIONS_MAX)),
         (SNAPSHOT_DIFFS, "id") => {
             view.read(|reader| reader.snapshots_from(prefix, COMPLETIONS_MAX))
         }
@@ -315,14 +316,16 @@ fn values(
 fn overview(view: &ReadOnlyMemory, _: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
     let (path, lines, now) = (path(view), view.thresholds(), view.now());
     let space = server_state::known(view, ServerFactKey::Space)?;
-    view.read(|reader| dashboard::write_overview(reader, &path, (lines, &space), now, out))
+    view.read(|reader| {
+        dashboard_documents::write_overview(reader, &path, (lines, &space), now, out)
+    })
 }
 
 fn subtree(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
     let levels = number(vars, "depth")?.filter(|it| 0 < *it);
     let root = vars.get("rootId").unwrap_or_default();
     let extent = TreeScope::Below { root, levels: levels.map(i64::cast_unsigned) };
-    view.read(|reader| dashboard::write_tree(reader, extent, out))
+    view.read(|reader| dashboard_documents::write_tree(reader, extent, out))
 }
 
 fn snapshots(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
@@ -331,12 +334,12 @@ fn snapshots(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Resu
         return Err(Error::BadArgument("`limit` is 0; ask for at least 1".to_owned()));
     }
     let limit = limit.map(|it| usize::try_from(it).unwrap_or(usize::MAX));
-    view.read(|reader| dashboard::write_snapshots(reader, limit, out))
+    view.read(|reader| dashboard_documents::write_snapshots(reader, limit, out))
 }
 
 fn diffs(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
     let id = number(vars, "id")?.unwrap_or_default();
-    view.read(|reader| dashboard::write_diffs(reader, id, out))
+    view.read(|reader| dashboard_documents::write_diffs(reader, id, out))
 }
 
 /// Returns a variable as a whole number, not negative, in digits only.

@@ -18,10 +18,10 @@ fn outline(input: impl Read) -> String {
             Ok(Message::Notification(Notification { method, params })) => {
                 writeln!(out, "notification {method} {}", Value::Object(params))
             }
-            Ok(Message::Response(Response { id, outcome: Ok(result) })) => {
+            Ok(Message::Response(ClientResponse { id, outcome: Ok(result) })) => {
                 writeln!(out, "response {} {result}", id.0.get())
             }
-            Ok(Message::Response(Response {
+            Ok(Message::Response(ClientResponse {
                 id,
                 outcome: Err(RpcError { code, message, .. }),
             })) => {

@@ -19,7 +19,7 @@
 //! spans. The line breaks of code, which tokenizers change, are marked on that way.
 
 mod active_formatting_elements;
-mod elements;
+mod element_categories;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts, TreeSink};
 use html5ever::{LocalName, TokenizerResult, local_name};
 
 use self::active_formatting_elements::{ActiveFormattingElements, InnermostBarrierAndMarker};
-use self::elements::{FORMATTING, RAW_TEXT, VOID, is_block, is_inline};
+use self::element_categories::{FORMATTING, RAW_TEXT, VOID, is_block, is_inline};
 use super::dom::{Dom, DomId, DomSink};
 use crate::ingest::parse::Warning;
 use crate::text;

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::memory::AppendOrReplaceMode;
-use crate::query::dashboard::{self, TreeScope};
+use crate::query::dashboard_documents::{self, TreeScope};
 
 /// Returns a URI for every row, with existing values for `{…}`.
 fn uris(fixture: &ResourceFixture) -> Vec<String> {
@@ -139,12 +139,18 @@ fn assert_documents_agree(fixture: &ResourceFixture) {
     fixture
         .view
         .read(|reader| {
-            dashboard::write_tree(reader, TreeScope::Forest, &mut tree)?;
+            dashboard_documents::write_tree(reader, TreeScope::Forest, &mut tree)?;
             std::thread::yield_now();
-            dashboard::write_temperatures(reader, lines, &mut warm)?;
+            dashboard_documents::write_temperatures(reader, lines, &mut warm)?;
             std::thread::yield_now();
-            dashboard::write_overview(reader, "", (lines, &Value::Null), START, &mut overview)?;
-            dashboard::write_graph(reader, &mut graph)
+            dashboard_documents::write_overview(
+                reader,
+                "",
+                (lines, &Value::Null),
+                START,
+                &mut overview,
+            )?;
+            dashboard_documents::write_graph(reader, &mut graph)
         })
         .unwrap();
     let parse = |text: &String| -> Value { serde_json::from_str(text).unwrap() };
