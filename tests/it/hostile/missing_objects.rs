@@ -158,6 +158,12 @@ fn a_missing_table_is_named_and_rebuilt_where_its_rows_follow_from_others() {
             folder.ok(["salvage", "m.db", "--out", "new.db"]);
             folder.assert_healthy("new.db");
             fs::remove_file(folder.path("new.db")).unwrap();
+            let restored = folder.run(["restore", "sound.db", "--db", "m.db"]);
+            assert_eq!(restored.code, Some(0), "{named}: {}", restored.transcript());
+            let moved = ") and was moved aside; restart the servers that have it open";
+            assert!(restored.stderr.contains(&format!("damaged ({named}")), "{}", restored.stderr);
+            assert!(restored.stderr.contains(moved), "{named}: {}", restored.stderr);
+            assert_works(&folder, &named);
         }
     }
 }
