@@ -20,7 +20,7 @@ pub(crate) fn repair(
     now: UnixMillis,
     announce: &mut dyn FnMut(&Path),
 ) -> Result<DoctorReport, TransferError> {
-    let found = doctor::examine(path)?;
+    let mut found = doctor::examine(path)?;
     if found.status() != CheckStatus::Fail {
         return Ok(found);
     }
@@ -35,6 +35,8 @@ pub(crate) fn repair(
         let notes = doctor::restore_schema(path)
             .map_err(|error| TransferError::Refused(doctor::unrepaired(&error, path)))?;
         tried.insert(doctor::SCHEMA_OBJECTS, Ok(notes));
+        // Without a table, most checks were not made.
+        found = examine_again(path)?;
     }
     let conn = connection::open_writer(path, IfMissing::Refuse).map_err(|error| match error {
         StoreError::SchemaMismatch { objects, .. } => TransferError::Refused(format!(
@@ -92,10 +94,7 @@ fn repair_until_sound(
             tried.insert(name, outcome.map(add));
         }
         file_identity.confirm(conn)?;
-        let report = doctor::examine(path).map_err(|error| {
-            let why = error.after_a_change();
-            TransferError::Refused(format!("repairs were made, and could not be looked at: {why}"))
-        })?;
+        let report = examine_again(path)?;
         let still_bad = bad_checks(&report);
         n_rounds += 1;
         if still_bad.is_empty() || still_bad == bad || n_rounds == ROUNDS_MAX {
@@ -103,6 +102,14 @@ fn repair_until_sound(
         }
         bad = still_bad;
     }
+}
+
+/// Examines a memory that was changed.
+fn examine_again(path: &Path) -> Result<DoctorReport, TransferError> {
+    doctor::examine(path).map_err(|error| {
+        let why = error.after_a_change();
+        TransferError::Refused(format!("repairs were made, and could not be looked at: {why}"))
+    })
 }
 
 /// Returns the failed checks, and what each found.

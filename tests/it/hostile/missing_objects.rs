@@ -168,6 +168,23 @@ fn a_missing_table_is_named_and_rebuilt_where_its_rows_follow_from_others() {
     }
 }
 
+#[test]
+fn a_repair_of_the_schema_says_of_no_other_check_that_it_failed() {
+    let folder = memory();
+    for (table, checks) in [
+        ("lease", &["schema_objects"][..]),
+        ("wanted", &["references", "schema_objects"]),
+        ("facet", &["facets", "schema_objects"]),
+    ] {
+        drop_object(&folder, "table", table);
+        let report = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        let fixed = report.lines().filter(|it| it.contains("(fixed"));
+        let mut names: Vec<&str> = fixed.filter_map(|it| it.split_whitespace().nth(1)).collect();
+        names.sort_unstable();
+        assert_eq!(names, checks, "{table}: {report}");
+    }
+}
+
 /// Nothing is dropped that could be made again, where the repair is refused for another table.
 #[test]
 fn a_repair_that_is_refused_for_one_table_leaves_the_others() {
