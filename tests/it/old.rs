@@ -383,6 +383,35 @@ fn an_imported_history_can_be_read_compared_and_restored() {
     folder.assert_healthy("m.db");
 }
 
+/// Nodes of no file had several names of files that are none; here they are one group.
+#[test]
+fn nodes_of_several_sources_that_are_no_files_have_one_order() {
+    let folder = notes();
+    let conn = old(&folder);
+    add_changes(&conn);
+    conn.execute_batch(
+        "INSERT INTO nodes (id, source_file, node_type, depth, label, content, token_count,
+                            content_hash, temperature)
+         VALUES ('4e2LtvwBzxA', '', 'text', 1, 'One.', 'One.', 1, 'h', .5),
+                ('5e2LtvwBzxA', 'mcp:note', 'text', 1, 'Two.', 'Two.', 1, 'h', .5),
+                ('6e2LtvwBzxA', './docs/guide.md', 'text', 1, 'Three.', 'Three.', 1, 'h', .5);",
+    )
+    .unwrap();
+    drop(conn);
+    folder.ok(["import", "--from", "old.db", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
+    const SHARED: &str = "
+        SELECT group_concat(label)
+          FROM node
+         GROUP BY parent, file, position
+        HAVING 1 < count(*)";
+    assert_eq!(rows(&folder, SHARED), "");
+    folder.ok(["rollback", "4", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
+    folder.ok(["undo", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
+}
+
 #[test]
 fn a_snapshot_whose_number_leaves_no_room_gets_the_next_one() {
     let folder = notes();

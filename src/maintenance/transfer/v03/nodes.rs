@@ -20,7 +20,7 @@ use crate::store::links;
 use crate::store::node_columns::{LANG, LEVEL};
 use crate::store::node_insert::{INSERT, NodeInsertRow};
 use crate::store::{
-    ErrorContext, NodePlace, NodeRowId, OptionalColumnValue, OptionalColumnValues,
+    ErrorContext, FileId, NodePlace, NodeRowId, OptionalColumnValue, OptionalColumnValues,
     PreparedStatements, StoreError, UnplacedNodeData,
 };
 use crate::text::{self, tokens};
@@ -71,7 +71,7 @@ pub(super) fn import_nodes(
     notes: &mut SkippedCounts,
     progress: ProgressFn<'_>,
 ) -> Result<InsertedNodes, StoreError> {
-    let placed = tree(from, notes)?;
+    let placed = tree(from, files, cleaner, notes)?;
     let mut taking = NodeImporter { to, files, cleaner, notes, ids: HashSet::new() };
     let list = rows::columns(
         from,
@@ -251,7 +251,14 @@ impl NodeImporter<'_, '_, '_> {
 }
 
 /// Returns the old nodes in row order, with their parents and order keys.
-fn tree(from: &Connection, notes: &mut SkippedCounts) -> Result<Vec<V03NodePlace>, StoreError> {
+///
+/// Roots are ordered among those of the same file here: several old names can mean one, or none.
+fn tree(
+    from: &Connection,
+    files: &mut V03FileImporter<'_>,
+    cleaner: &mut ImportRedactor<'_>,
+    notes: &mut SkippedCounts,
+) -> Result<Vec<V03NodePlace>, StoreError> {
     const NODES: &str = "SELECT rowid, id, parent_id, source_file FROM nodes ORDER BY rowid";
     let mut query = from.prepare(NODES).doing("read the old tree")?;
     let mut found = query.query([]).doing("read the old tree")?;
@@ -277,10 +284,13 @@ fn tree(from: &Connection, notes: &mut SkippedCounts) -> Result<Vec<V03NodePlace
         }
     }
     cut_circles(&mut placed, notes);
-    let mut families: BTreeMap<(Option<usize>, &str), Vec<usize>> = BTreeMap::new();
+    let mut families: BTreeMap<(Option<usize>, Option<FileId>), Vec<usize>> = BTreeMap::new();
     for (idx, (_, source_file)) in above.iter().enumerate() {
         let parent = placed[idx].parent;
-        let file = if parent.is_none() { source_file.as_str() } else { "" };
+        let file = match parent {
+            Some(_) => None,
+            None => files.of(source_file, cleaner)?.map(|it| it.id),
+        };
         families.entry((parent, file)).or_default().push(idx);
     }
     for children in families.into_values() {
