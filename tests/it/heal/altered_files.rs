@@ -220,3 +220,48 @@ fn an_altered_id_of_a_change_is_no_lost_node() {
     assert!(!examined.stdout.contains("nodes are gone"), "{}", examined.stdout);
     assert!(examined.stdout.contains("changes do not say what a node was"), "{}", examined.stdout);
 }
+
+/// A text that was altered with its hash is like an agent's edit, which a compile keeps.
+#[test]
+fn a_text_altered_with_its_hash_is_named_and_comes_back() {
+    let sound = memory();
+    for text in ["Ana is on call.", "Ben sleeps."] {
+        sound.ok(["remember", text, "--db", "m.db"]);
+    }
+    let notes = sound.path("notes");
+    let swap = |columns: &str, from: &str, to: &str| {
+        format!(
+            "({columns}) = (SELECT {columns} FROM node WHERE content LIKE '{from}%')
+              WHERE content LIKE '{to}%'"
+        )
+    };
+    let texts = |folder: &Folder, db: &str| -> Vec<(String, String)> {
+        let conn = folder.database(db);
+        let mut query = conn.prepare("SELECT id, content FROM node ORDER BY id").unwrap();
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        query.query_map([], read).unwrap().map(Result::unwrap).collect()
+    };
+    for columns in [
+        "content, content_hash, token_count",
+        "content, content_hash, token_count, label",
+        "content, content_hash, token_count, source_hash",
+    ] {
+        let change = swap(columns, "Note 8 says 4", "Note 8 says 3");
+        let folder = altered(&sound, &[&change]);
+        let salvaged = folder.ok(["salvage", "m.db", "--out", "new.db"]);
+        let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        for (db, report) in [("m.db", fixed), ("new.db", salvaged)] {
+            assert!(report.contains("altered: `"), "{columns}: {report}");
+            folder.assert_healthy(db);
+            let compiled = folder.ok(["compile", notes.to_str().unwrap(), "--db", db]);
+            let expected = "compiled: 0 added, 1 modified, 0 removed (1 ops)\n";
+            assert_eq!(compiled, expected, "{columns}: {report}");
+            assert_eq!(texts(&folder, db), texts(&sound, "m.db"), "{columns}");
+        }
+    }
+    let folder = altered(&sound, &[&swap("content, content_hash, token_count", "Ben", "Ana")]);
+    let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+    let named = "\"Ana is on call.\": an agent's words, kept as they are now";
+    assert!(fixed.contains(named), "{fixed}");
+    folder.assert_healthy("m.db");
+}
