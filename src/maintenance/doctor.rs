@@ -23,7 +23,6 @@ mod rowid_overflow_and_singletons;
 mod schema_objects;
 mod source_file_paths;
 mod text_hashes;
-mod texts_unlike_their_last_change;
 mod typed_nodes;
 
 use std::path::Path;

@@ -14,8 +14,7 @@ use super::{
     broken_fields_repair, compile_roots, compute_state_fingerprint, count, dangling_diffs,
     head_and_fingerprint_repair, history_rows, invalid_utf8_texts, lost_file_row_recovery,
     node_files, node_rows, nodes_gone_without_diff, number_ranges, repair_history_recorder,
-    rowid_overflow_and_singletons, run, source_file_paths, text_hashes,
-    texts_unlike_their_last_change, typed_nodes,
+    rowid_overflow_and_singletons, run, source_file_paths, text_hashes, typed_nodes,
 };
 use crate::model::clock::UnixMillis;
 use crate::model::heat;
@@ -85,10 +84,9 @@ fn restore_altered(conn: &Connection) -> Result<Vec<String>, StoreError> {
 fn adopt_state(conn: &Connection, now: UnixMillis) -> Result<Vec<String>, StoreError> {
     node_files::separate(conn)?;
     let lost = nodes_gone_without_diff::named(conn)?;
-    let replaced = texts_unlike_their_last_change::mend(conn)?;
     text_hashes::forget_hashes(conn)?;
     rewrite_fingerprint(conn, repair_history_recorder::MESSAGE, now)?;
-    Ok(std::iter::once(READ_AGAIN.to_owned()).chain(replaced).chain(lost).collect())
+    Ok(std::iter::once(READ_AGAIN.to_owned()).chain(lost).collect())
 }
 
 /// The outcome of each repair that was tried, by the name of its check.

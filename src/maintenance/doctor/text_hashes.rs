@@ -191,7 +191,7 @@ fn move_history(conn: &Connection) -> Result<usize, StoreError> {
 }
 
 /// Returns a note on the earlier texts of an agent's node.
-pub(super) fn earlier_texts(conn: &Connection, id: &str) -> Result<String, StoreError> {
+fn earlier_texts(conn: &Connection, id: &str) -> Result<String, StoreError> {
     const EARLIER: &str = "
         SELECT count(*)
           FROM diff
