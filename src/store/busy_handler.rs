@@ -24,9 +24,6 @@ const PAUSE_US_MAX: u64 = 4_500;
 /// Wait of each of several attempts.
 pub(super) const ATTEMPT: Duration = Duration::from_millis(250);
 
-/// Part of the longest wait that is left to a caller that has waited all of it elsewhere.
-const LEFT_PARTS: u32 = 40;
-
 /// Pause after a failed attempt, which may have failed at once.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
 
@@ -35,23 +32,20 @@ const RIVALS_PAUSE_US_MAX: u64 = 80_000;
 
 /// Makes the connection wait for others up to `longest`, in pauses.
 pub(crate) fn set_busy_timeout(conn: &mut Connection, longest: Duration) -> Result<(), StoreError> {
-    wait_while(conn, longest, || Duration::ZERO, || true).doing("set the waiting time")
+    wait_while(conn, longest, || true).doing("set the waiting time")
 }
 
 /// Makes the connection wait up to `longest`, while `is_worth` returns true.
-///
-/// What the caller waited for before, as `queued` returns it, is a part of that, but for a little.
 pub(super) fn wait_while(
     conn: &mut Connection,
     longest: Duration,
-    queued: impl Fn() -> Duration + Send + 'static,
     is_worth: impl Fn() -> bool + Send + 'static,
 ) -> rusqlite::Result<()> {
     let mut waited = Duration::ZERO;
     let mut dice = RandomState::new().build_hasher();
     let retry = move |n_retries: i32| {
         if n_retries == 0 {
-            waited = queued().min(longest - longest / LEFT_PARTS);
+            waited = Duration::ZERO;
         }
         if longest <= waited || !is_worth() {
             return false;

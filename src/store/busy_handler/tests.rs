@@ -1,8 +1,5 @@
 //! Tests the wait for a rival connection.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use rusqlite::Connection;
 
 use super::*;
@@ -22,32 +19,6 @@ fn a_lock_held_for_too_long_is_an_error() {
     for _ in 0..2 {
         let error = two.execute_batch("BEGIN IMMEDIATE").doing("begin a write").unwrap_err();
         assert!(error.is_busy() && error.to_string().ends_with("try again later"), "{error}");
-    }
-}
-
-/// Returns the number of tries of a caller that waited for `queued` before.
-fn tries_after(queued: Duration) -> usize {
-    let n_tries = Arc::new(AtomicUsize::new(0));
-    let (_folder, one, mut two) = rivals(LONG);
-    let counted = Arc::clone(&n_tries);
-    let count = move || {
-        counted.fetch_add(1, Ordering::Relaxed);
-        true
-    };
-    wait_while(&mut two, Duration::from_millis(400), move || queued, count).unwrap();
-    one.execute_batch("BEGIN IMMEDIATE").unwrap();
-    two.execute_batch("BEGIN IMMEDIATE").unwrap_err();
-    n_tries.load(Ordering::Relaxed)
-}
-
-/// Callers that queue for one connection so give up at the same time, not one after the other.
-#[test]
-fn what_a_caller_waited_for_before_is_a_part_of_its_wait() {
-    let all = tries_after(Duration::ZERO);
-    assert!((80..=801).contains(&all), "{all}");
-    for queued in [Duration::from_millis(390), LONG] {
-        let few = tries_after(queued);
-        assert!((2..=21).contains(&few), "{queued:?}: {few}");
     }
 }
 
