@@ -278,7 +278,7 @@ impl MemoryFileLocation {
             PlaceOrigin::Former => {
                 format!("using `{path}` in this folder; a new memory would be in `.remindb`")
             }
-            _ if self.path.symlink_metadata().is_ok() => return,
+            _ if is_there(&self.path) || self.path.symlink_metadata().is_ok() => return,
             _ => format!("new memory: `{path}`"),
         };
         // A line that cannot be written must not keep the command from its work.

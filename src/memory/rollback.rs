@@ -68,8 +68,8 @@ impl RollbackReport {
         }
         if self.is_unscrubbed {
             text.push_str(
-                "\nwarning: dropped text may still be in the file, which could not be written anew; \
-                 run `remindb gc`, which tries again and says what is in the way",
+                "\nwarning: dropped text may still be in the file, which could not be written \
+                 anew; run `remindb gc`, which tries again and says what is in the way",
             );
         }
         if let Some(logs) = named_kept_logs(&self.kept_logs) {
