@@ -107,7 +107,10 @@ fn install(
             replace(&draft, db, || Ok(()), progress)?;
             return Ok((None, None));
         }
-        Err(StoreError::SchemaMismatch { objects, is_restorable: false, .. }) => objects,
+        Err(StoreError::SchemaMismatch { objects, .. }) => {
+            carry_replica(db, draft.path(), "restore")?;
+            objects
+        }
         // A disk that fails now may not fail later, and servers may have the file open.
         Err(error) if error.is_refusal() => return Err(error.into()),
         Err(StoreError::Sqlite { source, .. }) if is_ours(db) => source.to_string(),
@@ -119,15 +122,14 @@ fn install(
     Ok((Some(aside), Some(damage)))
 }
 
-/// Checks that SQLite can read every page of the database, and that its schema is ours.
+/// Checks that SQLite can read every page of the database, and that no table's rows are lost.
 fn is_usable(db: &Path) -> Result<(), StoreError> {
     let conn = connection::open_to_examine(db)?;
     let found: String = conn
         .query_row("PRAGMA quick_check (1)", [], |row| row.get(0))
         .doing("examine the existing file")?;
-    drop(conn);
     if found == "ok" {
-        return connection::open_writer(db, IfMissing::Refuse).map(drop);
+        return schema::refuse_unrestorable(&conn, db);
     }
     let damaged = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
     Err(rusqlite::Error::SqliteFailure(damaged, Some(found))).doing("examine the existing file")

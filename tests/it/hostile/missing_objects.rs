@@ -169,6 +169,20 @@ fn a_missing_table_is_named_and_rebuilt_where_its_rows_follow_from_others() {
 }
 
 #[test]
+fn a_replica_whose_tables_are_lost_is_one_after_the_restore() {
+    const JOIN: &str = "
+        INSERT INTO replica (one, url, epoch, seq, hash) VALUES (1, 'postgres://h/d', 1, 7, x'01');
+        DROP TABLE blob;";
+    let folder = memory();
+    fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
+    folder.database("m.db").execute_batch(JOIN).unwrap();
+    folder.ok(["restore", "sound.db", "--db", "m.db"]);
+    const PLACE: &str = "SELECT url || ' ' || seq || ' ' || unpublished FROM replica";
+    let place: String = folder.database("m.db").query_row(PLACE, [], |row| row.get(0)).unwrap();
+    assert_eq!(place, "postgres://h/d 7 restore");
+}
+
+#[test]
 fn a_repair_of_the_schema_says_of_no_other_check_that_it_failed() {
     let folder = memory();
     for (table, checks) in [
