@@ -5,6 +5,7 @@
 //! all writers retry equally often and at different times.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::mem;
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -24,6 +25,9 @@ const PAUSE_US_MAX: u64 = 4_500;
 /// Wait of each of several attempts.
 pub(super) const ATTEMPT: Duration = Duration::from_millis(250);
 
+/// Part of the longest wait that is left to a caller that has waited all of it elsewhere.
+const LEFT_PARTS: u32 = 10;
+
 /// Pause after a failed attempt, which may have failed at once.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
 
@@ -32,22 +36,31 @@ const RIVALS_PAUSE_US_MAX: u64 = 80_000;
 
 /// Makes the connection wait for others up to `longest`, in pauses.
 pub(crate) fn set_busy_timeout(conn: &mut Connection, longest: Duration) -> Result<(), StoreError> {
-    wait_while(conn, longest, || true).doing("set the waiting time")
+    wait_while(conn, longest, || Duration::ZERO, || true).doing("set the waiting time")
 }
 
 /// Makes the connection wait up to `longest`, while `is_worth` returns true.
+///
+/// Where the wait before this one was in vain, what the caller waited for elsewhere meanwhile, as
+/// `queued` returns it, is a part of its own: callers that queue behind each other would otherwise
+/// give up one after the other.
 pub(super) fn wait_while(
     conn: &mut Connection,
     longest: Duration,
+    queued: impl Fn() -> Duration + Send + 'static,
     is_worth: impl Fn() -> bool + Send + 'static,
 ) -> rusqlite::Result<()> {
-    let mut waited = Duration::ZERO;
+    let (mut waited, mut was_in_vain) = (Duration::ZERO, false);
     let mut dice = RandomState::new().build_hasher();
     let retry = move |n_retries: i32| {
         if n_retries == 0 {
-            waited = Duration::ZERO;
+            waited = match mem::take(&mut was_in_vain) {
+                true => queued().min(longest - longest / LEFT_PARTS),
+                false => Duration::ZERO,
+            };
         }
-        if longest <= waited || !is_worth() {
+        was_in_vain = longest <= waited;
+        if was_in_vain || !is_worth() {
             return false;
         }
         dice.write_i32(n_retries);

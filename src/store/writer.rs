@@ -1,7 +1,7 @@
 //! The one writing connection of this process.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ use super::{
     Batch, ChangedNodeCounts, ErrorContext, FileId, FileRow, IfMissing, Root, RootId, StoreError,
     WriteAheadLog, busy_handler, connection, source_files,
 };
-use crate::model::clock::UnixMillis;
+use crate::model::clock::{Clock, UnixMillis};
 use crate::model::identity::ContentHash;
 
 /// Pauses between two writes of a compile while others still wait.
@@ -46,6 +46,8 @@ pub(crate) struct Writer {
     waiter_signal: Arc<WriteLockWaiterSignal>,
     /// Threads that wait for the connection.
     n_waiting: AtomicUsize,
+    /// The time in ms for which the thread waited that has the connection.
+    queued_ms: Arc<AtomicU64>,
     /// Names of entities that the last write knew, for the next one.
     entity_names: Mutex<Option<EntityNamesAtHead>>,
 }
@@ -84,7 +86,11 @@ impl Writer {
             own.make();
             true
         };
-        busy_handler::wait_while(&mut conn, wait, signal_waiting).doing("set the waiting time")?;
+        let queued_ms = Arc::new(AtomicU64::new(0));
+        let of_holder = Arc::clone(&queued_ms);
+        let queued = move || Duration::from_millis(of_holder.load(Ordering::Relaxed));
+        busy_handler::wait_while(&mut conn, wait, queued, signal_waiting)
+            .doing("set the waiting time")?;
         let file_identity = Arc::new(OpenedFiles::of(path)?);
         let log = WriteAheadLog::of(path, &file_identity, long_pages);
         log.attach(&mut conn)?;
@@ -98,6 +104,7 @@ impl Writer {
             file_identity,
             waiter_signal,
             n_waiting,
+            queued_ms,
             entity_names: Mutex::default(),
         })
     }
@@ -383,9 +390,12 @@ impl Writer {
     /// in order. A poisoned lock is sound: the panicking transaction was rolled back when it was
     /// dropped.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Connection> {
+        let stopwatch = Clock::System.stopwatch();
         self.n_waiting.fetch_add(1, Ordering::Relaxed);
         let conn = self.conn.lock().unwrap_or_else(PoisonError::into_inner);
         self.n_waiting.fetch_sub(1, Ordering::Relaxed);
+        let queued_ms = u64::try_from(stopwatch.elapsed_ms()).unwrap_or(0);
+        self.queued_ms.store(queued_ms, Ordering::Relaxed);
         conn
     }
 
