@@ -1,6 +1,7 @@
 //! Tests for edits of settings: they add the entries, and leave everything else as written.
 
 mod choice;
+mod permissions;
 mod yaml;
 
 use expect_test::{Expect, expect};
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 use super::edit::SettingsFormat;
 use super::json_settings::ServersPath;
 use super::json_spans::JsonDialect;
-use super::settings_edit_types::{EditRefusal, Grant, ServerEntry, parted};
+use super::settings_edit_types::{EditRefusal, Grant, ServerEntry};
 
 const RELAXED: SettingsFormat = SettingsFormat::Json(ServersPath {
     dialect: JsonDialect::Relaxed,
@@ -329,127 +330,6 @@ fn a_comment_above_the_table_stays_when_that_goes() {
     let edited = put.text.replace("[mcp_servers.remindb]", "# of mine\n[mcp_servers.remindb]");
     let back = SettingsFormat::Toml.take(&edited, "remindb", None, false).unwrap();
     assert_eq!(back, "model = 'm'\n\n# of mine\n");
-}
-
-fn grants() -> Vec<Grant> {
-    let tools = ["a", "b"].map(str::to_owned);
-    vec![
-        Grant::items(&["permissions", "allow"], tools),
-        Grant::value(&["permission", "c"], json!("ask")),
-    ]
-}
-
-/// Checks granting permissions: repeating it grants none, and revoking restores the settings.
-#[track_caller]
-fn check_granted(notation: SettingsFormat, settings: &str, grants: &[Grant], expected: Expect) {
-    let (text, given) = notation.grant(settings, grants).unwrap();
-    expected.assert_eq(&text);
-    assert_eq!(notation.grant(&text, grants).unwrap(), (text.clone(), Vec::new()));
-    assert_eq!(notation.revoke(&text, &given).unwrap(), settings);
-}
-
-#[test]
-fn permissions_come_beside_those_that_are_there() {
-    let whole = "{\n  \"model\": \"m\"\n}\n";
-    check_granted(
-        RELAXED,
-        whole,
-        &grants(),
-        expect![[r#"
-        {
-          "model": "m",
-          "permissions": {
-            "allow": [
-              "a",
-              "b"
-            ]
-          },
-          "permission": {
-            "c": "ask"
-          }
-        }
-    "#]],
-    );
-    let lists = "{\n  // mine\n  \"permissions\": {\n    \"allow\": [\"b\", \"x\"],\n    \"deny\": []\n  }\n}\n";
-    check_granted(
-        RELAXED,
-        lists,
-        &grants(),
-        expect![[r#"
-        {
-          // mine
-          "permissions": {
-            "allow": ["b", "x", "a"],
-            "deny": []
-          },
-          "permission": {
-            "c": "ask"
-          }
-        }
-    "#]],
-    );
-    let lines = "{\n  \"permissions\": {\n    \"allow\": [\n      \"x\" // mine\n    ]\n  },\n  \"permission\": \"allow\"\n}\n";
-    check_granted(
-        RELAXED,
-        lines,
-        &grants(),
-        expect![[r#"
-        {
-          "permissions": {
-            "allow": [
-              "x", // mine
-              "a",
-              "b"
-            ]
-          },
-          "permission": "allow"
-        }
-    "#]],
-    );
-}
-
-#[test]
-fn permissions_in_toml_come_and_go_with_the_tables_that_hold_them() {
-    let grants = [
-        Grant::value(&["mcp_servers", "remindb", "mode"], json!("approve")),
-        Grant::value(&["mcp_servers", "remindb", "tools", "X", "mode"], json!("prompt")),
-    ];
-    let settings = "[mcp_servers.remindb]\ncommand = 'x'\n\n[tui]\na = 1\n";
-    check_granted(
-        SettingsFormat::Toml,
-        settings,
-        &grants,
-        expect![[r#"
-        [mcp_servers.remindb]
-        command = 'x'
-        mode = "approve"
-
-        [mcp_servers.remindb.tools.X]
-        mode = "prompt"
-
-        [tui]
-        a = 1
-    "#]],
-    );
-}
-
-#[test]
-fn permissions_that_are_not_wanted_any_more_are_the_only_ones_to_go() {
-    let (text, given) = RELAXED.grant("{}\n", &grants()).unwrap();
-    let fewer = [Grant::items(&["permissions", "allow"], ["b".to_owned()])];
-    let (kept, gone) = parted(&given, &fewer);
-    let text = RELAXED.revoke(&text, &gone).unwrap();
-    assert_eq!(text, "{\n  \"permissions\": {\n    \"allow\": [\n      \"b\"\n    ]\n  }\n}\n");
-    assert_eq!(RELAXED.revoke(&text, &kept).unwrap(), "{}\n");
-    let (kept, gone) = parted(&given, &[]);
-    assert_eq!((kept, gone), (Vec::new(), given));
-}
-
-#[test]
-fn a_permission_where_no_list_is_is_refused() {
-    let refusal = RELAXED.grant("{\"permissions\": {\"allow\": \"all\"}}", &grants());
-    let what = "`allow` is not a list".to_owned();
-    assert_eq!(refusal.unwrap_err(), EditRefusal::Broken { at: 26, what });
 }
 
 /// Generates plausible settings: objects with comments anywhere.
