@@ -163,7 +163,8 @@ pub(crate) fn quote_input(typed: &str) -> String {
     to_one_line(&text::truncate_chars(typed, ECHO_CHARS_MAX)).into_owned()
 }
 
-/// Returns likely candidates for a mistyped id: ids with the same beginning, and search hits.
+/// Returns likely candidates for a mistyped id: ids with the longest common beginning, and search
+/// hits. All ids of a file begin alike.
 fn similar_ids(reader: &Reader, id: &str) -> Result<Vec<String>, Error> {
     const ALIKE_CHARS_MIN: usize = 3;
     let mut ids: Vec<(usize, String)> = Vec::new();
@@ -173,6 +174,8 @@ fn similar_ids(reader: &Reader, id: &str) -> Result<Vec<String>, Error> {
             ids.push((n_alike, other));
         }
     }
+    let n_most = ids.iter().map(|it| it.0).max();
+    ids.retain(|it| Some(it.0) == n_most);
     ids.sort_unstable_by(|a, b| b.cmp(a));
     let mut heads: Vec<NodeSummary> = Vec::new();
     for (_, id) in ids {

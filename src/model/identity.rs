@@ -1,10 +1,14 @@
 //! Birth ids and alignment: a node's first state decides its id, and edits keep it.
 //!
-//! An id is xxh64 (seed 0) in base62, 11 digits (`0-9A-Za-z`, most significant first), over these
-//! bytes in this order:
+//! An id is a number of 64 bits in base62, 11 digits (`0-9A-Za-z`, most significant first). A node
+//! of a file has, from the highest on, 10 bits of xxh64 (seed 0) of its folder's path, 10 of its
+//! file's path, and 44 of its own hash: what a compile writes together is together in each index of
+//! ids. A node of no file has all 64 bits of its own hash, which is xxh64 (seed 0) over these bytes
+//! in this order:
 //!
 //! 1. the node type's name; 2. a zero byte;
-//! 3. the file's path relative to its root, `/` as separator, UTF-8; 4. a zero byte;
+//! 3. the file's path relative to its root, `/` as separator, UTF-8, or `mcp:write` without a file;
+//!    4. a zero byte;
 //! 5. the content as stored; 6. a zero byte;
 //! 7. the ordinal among nodes that agree in 1, 3 and 5, in decimal.
 //!
@@ -36,6 +40,9 @@ use crate::model::tree::NodeType;
 
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
+/// Bits of an id that are those of the folder, and as many that are those of the file.
+const PLACE_BITS: u32 = 10;
+
 /// A node's anchor: 11 base62 characters outside, the hash itself inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(pub u64);
@@ -43,6 +50,9 @@ pub(crate) struct NodeId(pub u64);
 impl NodeId {
     /// Number of characters of an id.
     pub(crate) const ID_CHARS: usize = 11;
+
+    /// The path in the birth ids of nodes that are of no file.
+    pub(crate) const NO_FILE: &'static str = "mcp:write";
 
     /// Parses an id as `Display` writes it; anything else is `None`.
     pub(crate) fn parse(text: &str) -> Option<NodeId> {
@@ -65,7 +75,14 @@ impl NodeId {
             hash.update(&[0]);
         }
         hash.update(ordinal.to_string().as_bytes());
-        NodeId(hash.digest())
+        let own = hash.digest();
+        if path == NodeId::NO_FILE {
+            return NodeId(own);
+        }
+        let folder = path.rsplit_once('/').map_or("", |it| it.0);
+        let [folder, file] = [folder, path].map(|it| xxh64(it.as_bytes(), 0) >> (64 - PLACE_BITS));
+        let place = folder << PLACE_BITS | file;
+        NodeId(place << (64 - 2 * PLACE_BITS) | own << (2 * PLACE_BITS) >> (2 * PLACE_BITS))
     }
 }
 

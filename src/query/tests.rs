@@ -136,20 +136,20 @@ fn related_nodes_come_once_heaviest_first() {
     all += &within(RelatedQuery { depth: Some(5), ..query }, Some(50));
     all += &within(query, Some(1));
     expect![[r#"
-        [heading] B (id=EH8muSHBLMx file=a.md hop=1 weight=3.00 temp=0.50 tok=1)
-        [heading] D (id=E8jTPLwjz19 file=a.md hop=1 weight=0.50 temp=0.50 tok=1)
-        [heading] C (id=GicldcWXGoZ file=a.md hop=1 weight=0.25 temp=0.50 tok=1)
-        [heading] C (id=GicldcWXGoZ file=a.md hop=2 weight=9.50 temp=0.50 tok=1)
-        [heading] B (id=EH8muSHBLMx file=a.md hop=1 weight=3.00 temp=0.50 tok=1)
-        [heading] D (id=E8jTPLwjz19 file=a.md hop=1 weight=0.50 temp=0.50 tok=1)
-        [heading] C (id=GicldcWXGoZ file=a.md hop=1 weight=0.25 temp=0.50 tok=1)
-        [heading] D (id=E8jTPLwjz19 file=a.md hop=3 weight=14.00 temp=0.50 tok=1)
-        [heading] E (id=022hmORtkwA file=a.md hop=3 weight=6.00 temp=0.50 tok=1)
-        [heading] C (id=GicldcWXGoZ file=a.md hop=2 weight=5.00 temp=0.50 tok=1)
-        [heading] B (id=EH8muSHBLMx file=a.md hop=1 weight=3.00 temp=0.50 tok=1)
+        [heading] B (id=KYaJzZ4nEeR file=a.md hop=1 weight=3.00 temp=0.50 tok=1)
+        [heading] D (id=KYaJIoALlwJ file=a.md hop=1 weight=0.50 temp=0.50 tok=1)
+        [heading] C (id=KYaIa9xZkiV file=a.md hop=1 weight=0.25 temp=0.50 tok=1)
+        [heading] C (id=KYaIa9xZkiV file=a.md hop=2 weight=9.50 temp=0.50 tok=1)
+        [heading] B (id=KYaJzZ4nEeR file=a.md hop=1 weight=3.00 temp=0.50 tok=1)
+        [heading] D (id=KYaJIoALlwJ file=a.md hop=1 weight=0.50 temp=0.50 tok=1)
+        [heading] C (id=KYaIa9xZkiV file=a.md hop=1 weight=0.25 temp=0.50 tok=1)
+        [heading] D (id=KYaJIoALlwJ file=a.md hop=3 weight=14.00 temp=0.50 tok=1)
+        [heading] E (id=KYaKGulJSIY file=a.md hop=3 weight=6.00 temp=0.50 tok=1)
+        [heading] C (id=KYaIa9xZkiV file=a.md hop=2 weight=5.00 temp=0.50 tok=1)
+        [heading] B (id=KYaJzZ4nEeR file=a.md hop=1 weight=3.00 temp=0.50 tok=1)
         no related nodes
-        [heading] B (id=EH8muSHBLMx file=a.md hop=1 weight=3.00 temp=0.50 tok=1)
-        … 3 more nodes, 107 tokens
+        [heading] B (id=KYaJzZ4nEeR file=a.md hop=1 weight=3.00 temp=0.50 tok=1)
+        … 3 more nodes, 112 tokens
         …
     "#]]
     .assert_eq(&all);

@@ -71,11 +71,11 @@ fn search_finds_or_says_that_it_does_not() {
     let folder = compiled();
     folder.check_session(expect![[r#"
         $ search five kilobytes --db m.db
-        [text] Five kilobytes. (id=K2tQBrp6fzD file=store.md score=0.65 relevance=1.00 temp=0.50 tok=5)
+        [text] Five kilobytes. (id=KXzqDXmWNfj file=store.md score=0.65 relevance=1.00 temp=0.50 tok=5)
         = 0
         $ search writes --detail full --db m.db
         # store.md / Store
-        G3uKfw1qBLs One connection writes.
+        KXzrJdhKGsa One connection writes.
         = 0
         $ search zebra --db m.db
         no results: nothing has these words; try fewer or other ones, or `remindb tree` for the outline
@@ -99,10 +99,10 @@ fn inspect_shows_files_and_tree() {
         DIR/notes
         └── store.md (4 nodes, 11 tok)
         === Node Tree ===
-        [heading] Store (id=DO2XxlJFs6x file=store.md temp=0.50 tok=1)
-          [text] One connection writes. (id=G3uKfw1qBLs temp=0.50 tok=4)
-          [heading] Limits (id=8LzRX468eNA temp=0.50 tok=1)
-            [text] Five kilobytes. (id=K2tQBrp6fzD temp=0.50 tok=5)
+        [heading] Store (id=KXzqoKCaC7T file=store.md temp=0.50 tok=1)
+          [text] One connection writes. (id=KXzrJdhKGsa temp=0.50 tok=4)
+          [heading] Limits (id=KXzn8EJa5e8 temp=0.50 tok=1)
+            [text] Five kilobytes. (id=KXzqDXmWNfj temp=0.50 tok=5)
     "#]]
     .assert_eq(files);
     let first = shown.lines().next().unwrap();
@@ -141,7 +141,7 @@ fn doctor_reports_every_check() {
         ✓ node_files           4 nodes are of the file of the node above
         ✓ history_rows         4 changes can be read
         ✓ heat_rows            every node has a temperature
-        ✓ fingerprint          the state is ff0d037d91c6c4f1, as HEAD says
+        ✓ fingerprint          the state is 0687da5f96dcbe84, as HEAD says
         ✓ content_hashes       4 texts match their hashes
         ✓ fields               0 nodes have sound fields
         ✓ facets               0 facets follow the fields
@@ -174,8 +174,8 @@ fn doctor_reports_every_check() {
         ✓ node_files           4 nodes are of the file of the node above
         ✓ history_rows         4 changes can be read
         ✓ heat_rows            every node has a temperature
-        ✓ fingerprint          the state is ff0d037d91c6c4f1, as HEAD says
-        ✗ content_hashes       1 of 4 texts differ from their hash: `G3uKfw1qBLs` "One connection writes." of store.md
+        ✓ fingerprint          the state is 0687da5f96dcbe84, as HEAD says
+        ✗ content_hashes       1 of 4 texts differ from their hash: `KXzrJdhKGsa` "One connection writes." of store.md
         ✓ fields               0 nodes have sound fields
         ✓ facets               0 facets follow the fields
         ✓ typed_edges          0 typed edges follow the fields
@@ -439,7 +439,7 @@ fn the_environment_names_the_database() {
     let mut command = folder.command(["search", "five"]);
     let ran = Ran::of(&folder, command.env("REMINDB_DB", "m.db"));
     expect![[r#"
-        [text] Five kilobytes. (id=K2tQBrp6fzD file=store.md score=0.65 relevance=1.00 temp=0.50 tok=5)
+        [text] Five kilobytes. (id=KXzqDXmWNfj file=store.md score=0.65 relevance=1.00 temp=0.50 tok=5)
         = 0
     "#]]
     .assert_eq(&ran.transcript());

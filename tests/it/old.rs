@@ -219,7 +219,7 @@ fn an_old_memory_is_imported_and_leftovers_are_reported() {
         IeDdYRahrY5 docs/guide.md text  0.25 0 3 0 Run it
         FNgbBbSZrAx docs/guide.md code sh 0.7 0 3 1 Code (sh): make
         9c76X9FLT5Q - text  0.5 0 3 0 hello
-        HYfolYeELi7 - text  1.0 0 3 0 odd
+        KYlXlSKWY0B - text  1.0 0 3 0 odd
     "#]]
     .assert_eq(&rows(&folder, nodes));
     let links = "
@@ -280,7 +280,7 @@ fn the_next_compile_aligns_with_what_moved_in() {
         IeDdYRahrY5 0.25 0 Run it. An agent says: twice.
         FNgbBbSZrAx 0.7 0 make
         9c76X9FLT5Q 0.5 0 hello
-        HYfolYeELi7 1.0 0 password = "«redacted:env_secret_assignment»"
+        KYlXlSKWY0B 1.0 0 password = "«redacted:env_secret_assignment»"
     "#]]
     .assert_eq(&rows(&folder, nodes));
     // The block changes: now the file wins.

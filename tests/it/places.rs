@@ -51,7 +51,7 @@ fn the_former_place_is_still_found_and_says_so() {
     folder.ok(["compile", "notes", "--db", "memory.db"]);
     folder.check_session(expect![[r#"
         $ search billing
-        [text] Knows the billing service. (id=7PoBe645zfR file=people.md score=0.65 relevance=1.00 temp=0.50 tok=6)
+        [text] Knows the billing service. (id=KY4pzVDXWmD file=people.md score=0.65 relevance=1.00 temp=0.50 tok=6)
         ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
         = 0
     "#]],
@@ -153,15 +153,15 @@ fn a_server_searches_a_second_memory_and_marks_what_it_found_there() {
     let mut client = Client::legacy(&folder, &["--also", "user"]);
     let found = client.text("MemorySearch", json!({"query": "billing"}));
     expect![[r#"
-        [text] Knows the billing service. (id=7PoBe645zfR file=people.md score=0.65 relevance=1.00 temp=0.50 tok=6)
+        [text] Knows the billing service. (id=KY4pzVDXWmD file=people.md score=0.65 relevance=1.00 temp=0.50 tok=6)
         from the second memory:
-        [text] Pays for the billing service. (id=also:10qLwspY9Fq file=people.md score=0.65 relevance=1.00 temp=0.50 tok=7)"#]]
+        [text] Pays for the billing service. (id=also:KY4oGmLiFPW file=people.md score=0.65 relevance=1.00 temp=0.50 tok=7)"#]]
     .assert_eq(&found);
     let (_, id) = found.rsplit_once("(id=").unwrap();
     let id = id.split(' ').next().unwrap();
     let fetched = client.text("MemoryFetch", json!({"anchor": id}));
     assert!(fetched.contains("Pays for the billing service."), "{fetched}");
-    let both = client.text("MemoryFetchBatch", json!({"node_ids": ["7PoBe645zfR", id]}));
+    let both = client.text("MemoryFetchBatch", json!({"node_ids": ["KY4pzVDXWmD", id]}));
     assert!(both.contains("Knows the") && both.contains("Pays for"), "{both}");
     for budget in [30, 60, 120, 500] {
         let found = client.text("MemorySearch", json!({"query": "billing", "budget": budget}));

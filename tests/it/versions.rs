@@ -41,24 +41,24 @@ fn an_agent_catches_up_in_one_call_and_goes_back() {
         "MemoryDelta",
         json!({"since_snapshot": 1, "detail": true}),
         expect![[r#"
-        [mod] 0DZiMZ439UC (snapshot 3) [text] By robot, on Fridays. (file=deploy.md tok=6)
-          By robot, on Fridays.
-        [add] HSOMANPaUbK (snapshot 2) [heading] Secret plan (tok=2)
-          Secret plan
-        [add] L6GAeWvTTS5 (snapshot 2) [text] Zyzzyva quokka 4711. (tok=11)
-          Zyzzyva quokka 4711."#]],
+            [mod] KYmpBmfceIW (snapshot 3) [text] By robot, on Fridays. (file=deploy.md tok=6)
+              By robot, on Fridays.
+            [add] HSOMANPaUbK (snapshot 2) [heading] Secret plan (tok=2)
+              Secret plan
+            [add] L6GAeWvTTS5 (snapshot 2) [text] Zyzzyva quokka 4711. (tok=11)
+              Zyzzyva quokka 4711."#]],
     );
     check(
         &mut client,
         "MemoryDiff",
         json!({"from_snapshot_id": 2, "to_snapshot_id": 3}),
         expect![[r#"
-        [mod] 0DZiMZ439UC [text] By robot, on Fridays. (file=deploy.md tok=6)
-        @@ -1 +1 @@
-        -By hand, on Fridays.
-        \ No newline at end of file
-        +By robot, on Fridays.
-        \ No newline at end of file"#]],
+            [mod] KYmpBmfceIW [text] By robot, on Fridays. (file=deploy.md tok=6)
+            @@ -1 +1 @@
+            -By hand, on Fridays.
+            \ No newline at end of file
+            +By robot, on Fridays.
+            \ No newline at end of file"#]],
     );
     check(
         &mut client,
@@ -167,8 +167,8 @@ fn old_snapshots_are_collected_and_their_bytes_are_gone() {
         "MemoryDelta",
         json!({}),
         expect![[r#"
-        [mod] 0DZiMZ439UC (snapshot 4) [text] caracal, on Fridays. (file=deploy.md tok=8 → 7)
-        … history begins at snapshot 3; what is older is not listed"#]],
+            [mod] KYmpBmfceIW (snapshot 4) [text] caracal, on Fridays. (file=deploy.md tok=8 → 7)
+            … history begins at snapshot 3; what is older is not listed"#]],
     );
     check(
         &mut client,

@@ -85,12 +85,12 @@ fn a_delta_is_one_line_a_node_newest_first() {
     notes.check_delta(
         0,
         expect![[r#"
-        [add] 4YNeeMmOXGB (snapshot 2) [text] A longer and better paragraph. (file=a.md tok=6)
-        [add] KnnYVLMajFj (snapshot 1) [heading] Alpha (file=a.md tok=1)
-        [add] 5HYWjtZOb6W (snapshot 1) [text] One paragraph. (file=a.md tok=3)
-        [add] IsR3BTRp8Uj (snapshot 1) [heading] Beta (file=a.md tok=1)"#]],
+            [add] KYaMJ3yI45P (snapshot 2) [text] A longer and better paragraph. (file=a.md tok=6)
+            [add] KYaIJmdCtsZ (snapshot 1) [heading] Alpha (file=a.md tok=1)
+            [add] KYaIDmMNKqe (snapshot 1) [text] One paragraph. (file=a.md tok=3)
+            [add] KYaHdoP7TIX (snapshot 1) [heading] Beta (file=a.md tok=1)"#]],
     );
-    notes.check_delta(1, expect!["[mod] 4YNeeMmOXGB (snapshot 2) [text] A longer and better paragraph. (file=a.md tok=3 → 6)"]);
+    notes.check_delta(1, expect!["[mod] KYaMJ3yI45P (snapshot 2) [text] A longer and better paragraph. (file=a.md tok=3 → 6)"]);
     notes.check_delta(2, expect!["no changes"]);
 }
 
@@ -99,13 +99,13 @@ fn moves_and_renames_are_named() {
     let notes = Notes::new();
     notes.compile(&[("a.md", TWO_SECTIONS)]);
     let moved = "# Alpha\n\n# Beta\n\nAnother paragraph.\n\nOne paragraph.\n";
-    notes.compile(&[("a.md", moved)]).check_delta(1, expect!["[mod] 5HYWjtZOb6W (snapshot 2) [text] One paragraph. (file=a.md tok=3); moved from Alpha (KnnYVLMajFj) to Beta (IsR3BTRp8Uj)"]);
+    notes.compile(&[("a.md", moved)]).check_delta(1, expect!["[mod] KYaIDmMNKqe (snapshot 2) [text] One paragraph. (file=a.md tok=3); moved from Alpha (KYaIJmdCtsZ) to Beta (KYaHdoP7TIX)"]);
     fs::rename(notes.path("a.md"), notes.path("b.md")).unwrap();
     notes.compile(&[]).check_delta(2, expect![[r#"
-        [mod] KnnYVLMajFj (snapshot 3) [heading] Alpha (file=b.md tok=1); file renamed from a.md to b.md
-        [mod] IsR3BTRp8Uj (snapshot 3) [heading] Beta (file=b.md tok=1); file renamed from a.md to b.md"#]]);
+        [mod] KYaIJmdCtsZ (snapshot 3) [heading] Alpha (file=b.md tok=1); file renamed from a.md to b.md
+        [mod] KYaHdoP7TIX (snapshot 3) [heading] Beta (file=b.md tok=1); file renamed from a.md to b.md"#]]);
     let swapped = "# Beta\n\nAnother paragraph.\n\nOne paragraph.\n\n# Alpha\n";
-    notes.compile(&[("b.md", swapped)]).check_delta(3, expect!["[mod] IsR3BTRp8Uj (snapshot 4) [heading] Beta (file=b.md tok=1); moved among its siblings"]);
+    notes.compile(&[("b.md", swapped)]).check_delta(3, expect!["[mod] KYaHdoP7TIX (snapshot 4) [heading] Beta (file=b.md tok=1); moved among its siblings"]);
 }
 
 #[test]
@@ -119,11 +119,11 @@ fn a_node_added_and_removed_is_no_change() {
     notes.check_delta(
         2,
         expect![[r#"
-        [add] 5HYWjtZOb6W (snapshot 3) [text] One paragraph. (file=a.md tok=3)
-        [add] IsR3BTRp8Uj (snapshot 3) [heading] Beta (file=a.md tok=1)
-        [add] 4YNeeMmOXGB (snapshot 3) [text] Another paragraph. (file=a.md tok=3)
-        [rem] EASR5Aaihcs (snapshot 3) [text] Something else. (file=a.md tok=3)
-        [rem] EFY0MW94tZW (snapshot 3) [heading] Short-lived (file=b.md tok=2)"#]],
+            [add] KYaIDmMNKqe (snapshot 3) [text] One paragraph. (file=a.md tok=3)
+            [add] KYaHdoP7TIX (snapshot 3) [heading] Beta (file=a.md tok=1)
+            [add] KYaMJ3yI45P (snapshot 3) [text] Another paragraph. (file=a.md tok=3)
+            [rem] KYaLxmn99Da (snapshot 3) [text] Something else. (file=a.md tok=3)
+            [rem] KXgF3O1h49m (snapshot 3) [heading] Short-lived (file=b.md tok=2)"#]],
     );
 }
 
@@ -137,20 +137,20 @@ fn a_diff_has_hunks() {
         1,
         2,
         expect![[r#"
-        [mod] IihaUSPxQef [code] Code (sh): one (file=a.md tok=9)
-        @@ -1,5 +1,5 @@
-         one
-         two
-        -three
-        +3
-         four
-         five
-        \ No newline at end of file
+            [mod] KYaJ9qbpIFN [code] Code (sh): one (file=a.md tok=9)
+            @@ -1,5 +1,5 @@
+             one
+             two
+            -three
+            +3
+             four
+             five
+            \ No newline at end of file
 
-        [add] 5SW8QzkoxGF [text] New words. (file=b.md tok=3)
-        @@ -0,0 +1 @@
-        +New words.
-        \ No newline at end of file"#]],
+            [add] KXgH6X8QAUF [text] New words. (file=b.md tok=3)
+            @@ -0,0 +1 @@
+            +New words.
+            \ No newline at end of file"#]],
     );
     notes.check_diff(
         2,

@@ -11,13 +11,13 @@ fn the_anchor_is_the_last_block() {
         None,
         expect![[r#"
             # a.md / Alpha
-            4B6DkBtBxHZ[#]
-            EKqTrLiHoYm One paragraph about the lease of a lock.
+            KYaIaM0diXl[#]
+            KYaInsirr0W One paragraph about the lease of a lock.
             # a.md / Alpha / Beta
-            5N109tgyWXQ The timeout is thirty seconds.
+            KYaHanWW8HQ The timeout is thirty seconds.
              It never changes.
-            CuOg047SQaT[code] fn main() {}
-            3eDS1v6Lm4B[#]
+            KYaKtz1L6qL[code] fn main() {}
+            KYaKiZWKyuR[#]
         "#]],
     );
     check_fetch(
@@ -26,11 +26,11 @@ fn the_anchor_is_the_last_block() {
         None,
         expect![[r#"
             # a.md / Alpha
-            4B6DkBtBxHZ[#]
+            KYaIaM0diXl[#]
             # a.md / Alpha / Beta
-            3eDS1v6Lm4B[#]
-            CuOg047SQaT[code] fn main() {}
-            5N109tgyWXQ The timeout is thirty seconds.
+            KYaKiZWKyuR[#]
+            KYaKtz1L6qL[code] fn main() {}
+            KYaHanWW8HQ The timeout is thirty seconds.
              It never changes.
         "#]],
     );
@@ -51,9 +51,9 @@ fn a_parent_comes_before_a_hot_cousin() {
         Some(90),
         expect![[r#"
             # a.md / Alpha and what it is about
-            CRgfrQTLH1Y[#]
-            KOajBmMueG7 A cousin that everybody reads, with many words to say.
-            J9edHsIEHfB The anchor.
+            KYaL6E6zNsa[#]
+            KYaKUtKeoKd A cousin that everybody reads, with many words to say.
+            KYaHWEEPdtd The anchor.
         "#]],
     );
 }
@@ -72,12 +72,12 @@ fn a_node_without_text_shows_its_parts() {
         None,
         expect![[r#"
             # a.md / Alpha
-            4B6DkBtBxHZ[#]
+            KYaIaM0diXl[#]
             # a.md / Alpha / 
-            KLfVMcBnin5[code] first part
-            Hgsymw3p2Uj[code] second part
+            KYaJWgROBlz[code] first part
+            KYaHvPZJOXx[code] second part
             # a.md / Alpha
-            4PBa5i1uYCd[code]
+            KYaKpX7Uzhf[code]
         "#]],
     );
 }
@@ -94,11 +94,11 @@ fn an_anchor_too_large_is_cut_and_says_what_it_needs() {
         Some(70),
         expect![[r#"
             # a.md
-            Fuuh093PDZN many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many
-            … cut: all of it needs 126 tokens
+            KYaMNLYVLf3 many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many
+            … cut: all of it needs 128 tokens
         "#]],
     );
-    check_fetch(&reader, &anchor, Some(20), expect!["… `Fuuh093PDZN` needs 126 tokens"]);
+    check_fetch(&reader, &anchor, Some(20), expect!["… `KYaMNLYVLf3` needs 128 tokens"]);
 }
 
 #[test]
@@ -114,8 +114,8 @@ fn an_unknown_anchor_names_the_nearest() {
         error(&"x".repeat(9999))
     );
     expect![[r#"
-        no node `3eDS1v6Lm40`; nearest: `3eDS1v6Lm4B` Beta
-        no node `rate limits`; nearest: `6l9WlgUKpM7` Rate limits, `HoIgyuTwbmK` Requests are limited: the rate-limit is 100 a minute., `84AoZaPAU3j` - C++
+        no node `KYaKiZWKyu0`; nearest: `KYaKiZWKyuR` Beta
+        no node `rate limits`; nearest: `H4p7DFee5JP` Rate limits, `H4p8qhvwfHc` Requests are limited: the rate-limit is 100 a minute., `H4p7H0TwKNz` - C++
         no node ` `; find one with a search
         no node `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…`; find one with a search"#]].assert_eq(&text);
 }
@@ -135,19 +135,19 @@ fn a_batch_keeps_the_order_asked_for() {
     let all = [&*timeout, "nope", &beta, &timeout, "b\0\nad"];
     expect![[r#"
         # a.md / Alpha / Beta
-        5N109tgyWXQ The timeout is thirty seconds.
+        KYaHanWW8HQ The timeout is thirty seconds.
          It never changes.
-        3eDS1v6Lm4B[#]
+        KYaKiZWKyuR[#]
         not found: nope, b  ad
     "#]]
     .assert_eq(&text(&all, None));
     let lease = id_of(&reader, "lease");
     expect![[r#"
         # a.md / Alpha / Beta
-        5N109tgyWXQ The timeout is thirty seconds.
+        KYaHanWW8HQ The timeout is thirty seconds.
          It never changes.
         not found: nope, b  ad
-        over budget: EKqTrLiHoYm
+        over budget: KYaInsirr0W
     "#]]
     .assert_eq(&text(&[&timeout, "nope", &lease, &timeout, "b\0\nad"], Some(55)));
     expect!["…"].assert_eq(&text(&all, Some(12)));

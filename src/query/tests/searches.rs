@@ -10,10 +10,10 @@ fn the_best_hit_is_the_first_line() {
         &label("rate limit"),
         None,
         expect![[r#"
-            [heading] Rate limits (id=6l9WlgUKpM7 file=docs/limits.md score=0.65 relevance=1.00 temp=0.50 tok=2)
-            [text] Requests are limited: the rate-limit is 100 a minute. (id=HoIgyuTwbmK file=docs/limits.md score=0.55 relevance=1.00 temp=0.50 tok=13)
-            [list] - C++ (id=84AoZaPAU3j file=docs/limits.md score=0.44 relevance=1.00 temp=0.50 tok=6)
-            [text] What's up? Not much. (id=3rjw82xWzLo file=docs/limits.md score=0.35 relevance=1.00 temp=0.50 tok=7)"#]],
+            [heading] Rate limits (id=H4p7DFee5JP file=docs/limits.md score=0.65 relevance=1.00 temp=0.50 tok=2)
+            [text] Requests are limited: the rate-limit is 100 a minute. (id=H4p8qhvwfHc file=docs/limits.md score=0.55 relevance=1.00 temp=0.50 tok=13)
+            [list] - C++ (id=H4p7H0TwKNz file=docs/limits.md score=0.44 relevance=1.00 temp=0.50 tok=6)
+            [text] What's up? Not much. (id=H4p6lANpMOi file=docs/limits.md score=0.35 relevance=1.00 temp=0.50 tok=7)"#]],
     );
     check(
         &reader,
@@ -121,9 +121,9 @@ fn details_follow_their_hit() {
         None,
         expect![[r#"
             # a.md / Alpha / Beta
-            5N109tgyWXQ The timeout is thirty seconds. It never changes.
+            KYaHanWW8HQ The timeout is thirty seconds. It never changes.
             # a.md / Alpha
-            EKqTrLiHoYm One paragraph about the lease of a lock.
+            KYaInsirr0W One paragraph about the lease of a lock.
         "#]],
     );
     let query = SearchQuery { detail: HitDetail::Full, limit: Some(2), ..label("timeouts lease") };
@@ -133,10 +133,10 @@ fn details_follow_their_hit() {
         None,
         expect![[r#"
             # a.md / Alpha / Beta
-            5N109tgyWXQ The timeout is thirty seconds.
+            KYaHanWW8HQ The timeout is thirty seconds.
              It never changes.
             # a.md / Alpha
-            EKqTrLiHoYm One paragraph about the lease of a lock.
+            KYaInsirr0W One paragraph about the lease of a lock.
         "#]],
     );
 }
@@ -149,10 +149,10 @@ fn hits_beyond_the_budget_are_counted() {
         &label("rate lease timeout"),
         Some(90),
         expect![[r#"
-            [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 relevance=0.41 temp=0.50 tok=10)
-            … 6 more hits, 255 tokens"#]],
+            [text] The timeout is thirty seconds. (id=KYaHanWW8HQ file=a.md score=0.65 relevance=0.41 temp=0.50 tok=10)
+            … 6 more hits, 256 tokens"#]],
     );
-    check(&reader, &label("rate lease timeout"), Some(12), expect!["… 7 more hits, 304 tokens"]);
+    check(&reader, &label("rate lease timeout"), Some(12), expect!["… 7 more hits, 298 tokens"]);
     check(&reader, &label("rate lease timeout"), Some(1), expect!["…"]);
     let full = SearchQuery { detail: HitDetail::Full, ..label("timeout") };
     check(
@@ -161,7 +161,7 @@ fn hits_beyond_the_budget_are_counted() {
         Some(50),
         expect![[r#"
             # a.md / Alpha / Beta
-            5N109tgyWXQ The timeout is thirty seconds.
+            KYaHanWW8HQ The timeout is thirty seconds.
              It never changes.
         "#]],
     );

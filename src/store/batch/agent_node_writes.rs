@@ -20,9 +20,6 @@ use crate::store::{
     PreparedStatements, StoreError, UnplacedNodeData,
 };
 
-/// The path in the birth ids of agents' nodes.
-const BIRTH_PATH: &str = "mcp:write";
-
 impl Batch<'_> {
     /// Returns the node of an id.
     pub(crate) fn find(&self, id: NodeId) -> Result<Option<NodeRecord>, StoreError> {
@@ -285,5 +282,5 @@ impl Batch<'_> {
 
 /// Returns the birth id of an agent's node.
 fn agent_node_id(data: &UnplacedNodeData<'_>, ordinal: u32) -> NodeId {
-    NodeId::birth(data.node_type, BIRTH_PATH, data.content, ordinal)
+    NodeId::birth(data.node_type, NodeId::NO_FILE, data.content, ordinal)
 }

@@ -27,8 +27,8 @@ fn a_notice_names_what_went_cold() {
     let notice = notice(&memory, None).unwrap();
     expect![[r#"
         These nodes went cold: nothing has read them for long. Keep what still matters of them with MemorySummarize.
-        Store (id=FakASrPiFP4 file=notes.md temp=0.07)
-        One connection (id=9X400D43gbQ file=notes.md temp=0.07)"#]]
+        Store (id=KXhqsCoHU7S file=notes.md temp=0.07)
+        One connection (id=KXhsGxZfds8 file=notes.md temp=0.07)"#]]
     .assert_eq(&notice.text);
     expect![[r#"
         {
@@ -36,13 +36,13 @@ fn a_notice_names_what_went_cold() {
           "suggested_action": "MemorySummarize",
           "nodes": [
             {
-              "id": "FakASrPiFP4",
+              "id": "KXhqsCoHU7S",
               "label": "Store",
               "file": "notes.md",
               "temperature": 0.06767
             },
             {
-              "id": "9X400D43gbQ",
+              "id": "KXhsGxZfds8",
               "label": "One connection",
               "file": "notes.md",
               "temperature": 0.06767

@@ -43,7 +43,7 @@ fn the_overview_is_what_the_statistics_say() {
     check(
         "remindb://overview",
         expect![[
-            r#"{"db_path":"/w/memory.db","db_bytes":233472,"nodes":{"total":4,"by_type":{"heading":2,"text":2},"tokens":23},"snapshots":{"count":2,"head_id":2,"cursor_hash":"612a4b890a044643","latest_message":"summarize:0u9gfgvdf0B","latest_age_s":42},"temperature":{"avg":0.5567110341877677,"median":0.475614712250357,"hot":1,"cold":0,"pinned":1},"relations":{"total":2,"by_origin":{"parsed":1,"manual":1},"pending":1},"fts_rows":4}"#
+            r#"{"db_path":"/w/memory.db","db_bytes":233472,"nodes":{"total":4,"by_type":{"heading":2,"text":2},"tokens":23},"snapshots":{"count":2,"head_id":2,"cursor_hash":"341fbae9dd47854c","latest_message":"summarize:KXvfHrOflSh","latest_age_s":42},"temperature":{"avg":0.5567110341877677,"median":0.475614712250357,"hot":1,"cold":0,"pinned":1},"relations":{"total":2,"by_origin":{"parsed":1,"manual":1},"pending":1},"fts_rows":4}"#
         ]],
     );
 }
@@ -63,7 +63,7 @@ fn a_tree_is_nested_and_has_all_keys_at_each_node() {
     check(
         "remindb://tree",
         expect![[
-            r#"{"roots":[{"id":"4yI8U767M6r","type":"heading","label":"Architecture","depth":0,"tokens":1,"temperature":0.475614712250357,"source":"architecture.md","children":[{"id":"1NaJkgTTeZR","type":"text","label":"Overview, see [[Limits]] and [[Roadmap]].","depth":1,"tokens":17,"temperature":0.475614712250357,"source":"architecture.md","children":[]}]},{"id":"EbrOlXQjymk","type":"heading","label":"Limits","depth":0,"tokens":1,"temperature":0.475614712250357,"source":"limits.md","children":[{"id":"0u9gfgvdf0B","type":"text","label":"Summary: 60 a minute.","depth":1,"tokens":4,"temperature":0.8,"source":"limits.md","children":[]}]}]}"#
+            r#"{"roots":[{"id":"KYFqEmJXeUz","type":"heading","label":"Architecture","depth":0,"tokens":1,"temperature":0.475614712250357,"source":"architecture.md","children":[{"id":"KYFsOidTuOb","type":"text","label":"Overview, see [[Limits]] and [[Roadmap]].","depth":1,"tokens":17,"temperature":0.475614712250357,"source":"architecture.md","children":[]}]},{"id":"KXvb3QDKZzK","type":"heading","label":"Limits","depth":0,"tokens":1,"temperature":0.475614712250357,"source":"limits.md","children":[{"id":"KXvfHrOflSh","type":"text","label":"Summary: 60 a minute.","depth":1,"tokens":4,"temperature":0.8,"source":"limits.md","children":[]}]}]}"#
         ]],
     );
 }
@@ -73,7 +73,7 @@ fn a_graph_shows_what_is_related_and_what_waits() {
     check(
         "remindb://graph",
         expect![[
-            r#"{"nodes":[{"id":"1NaJkgTTeZR","label":"Overview, see [[Limits]] and [[Roadmap]].","type":"text","temperature":0.475614712250357},{"id":"EbrOlXQjymk","label":"Limits","type":"heading","temperature":0.475614712250357},{"id":"0u9gfgvdf0B","label":"Summary: 60 a minute.","type":"text","temperature":0.8}],"edges":[{"source":"1NaJkgTTeZR","target":"EbrOlXQjymk","weight":4.2,"origin":"parsed"},{"source":"1NaJkgTTeZR","target":"0u9gfgvdf0B","weight":1.0,"origin":"manual"}],"pending":[{"source":"1NaJkgTTeZR","target_label":"Roadmap","target_source":"","target_id_hint":"","weight":1.0,"origin":"parsed"}]}"#
+            r#"{"nodes":[{"id":"KYFsOidTuOb","label":"Overview, see [[Limits]] and [[Roadmap]].","type":"text","temperature":0.475614712250357},{"id":"KXvb3QDKZzK","label":"Limits","type":"heading","temperature":0.475614712250357},{"id":"KXvfHrOflSh","label":"Summary: 60 a minute.","type":"text","temperature":0.8}],"edges":[{"source":"KYFsOidTuOb","target":"KXvb3QDKZzK","weight":4.2,"origin":"parsed"},{"source":"KYFsOidTuOb","target":"KXvfHrOflSh","weight":1.0,"origin":"manual"}],"pending":[{"source":"KYFsOidTuOb","target_label":"Roadmap","target_source":"","target_id_hint":"","weight":1.0,"origin":"parsed"}]}"#
         ]],
     );
 }
@@ -83,13 +83,13 @@ fn snapshots_come_newest_first_and_name_their_parents() {
     check(
         "remindb://snapshots",
         expect![[
-            r#"{"snapshots":[{"id":2,"parent_id":1,"message":"summarize:0u9gfgvdf0B","compile_root":"","created_at":1737074000,"is_head":true},{"id":1,"parent_id":null,"message":"compile","compile_root":"/w/docs","created_at":1737072000,"is_head":false}]}"#
+            r#"{"snapshots":[{"id":2,"parent_id":1,"message":"summarize:KXvfHrOflSh","compile_root":"","created_at":1737074000,"is_head":true},{"id":1,"parent_id":null,"message":"compile","compile_root":"/w/docs","created_at":1737072000,"is_head":false}]}"#
         ]],
     );
     check(
         "remindb://snapshots?limit=1",
         expect![[
-            r#"{"snapshots":[{"id":2,"parent_id":1,"message":"summarize:0u9gfgvdf0B","compile_root":"","created_at":1737074000,"is_head":true}]}"#
+            r#"{"snapshots":[{"id":2,"parent_id":1,"message":"summarize:KXvfHrOflSh","compile_root":"","created_at":1737074000,"is_head":true}]}"#
         ]],
     );
 }
@@ -99,7 +99,7 @@ fn diffs_have_both_texts() {
     check(
         "remindb://snapshots/2/diffs",
         expect![[
-            r#"{"snapshot_id":2,"diffs":[{"op":"mod","node_id":"0u9gfgvdf0B","old_hash":"52d259da20822e44","new_hash":"1bbcf417ecb52d6c","old_content":"A hundred a minute.","new_content":"60 a minute."}]}"#
+            r#"{"snapshot_id":2,"diffs":[{"op":"mod","node_id":"KXvfHrOflSh","old_hash":"52d259da20822e44","new_hash":"1bbcf417ecb52d6c","old_content":"A hundred a minute.","new_content":"60 a minute."}]}"#
         ]],
     );
     check("remindb://snapshots/99/diffs", expect![[r#"{"snapshot_id":99,"diffs":[]}"#]]);
@@ -108,11 +108,11 @@ fn diffs_have_both_texts() {
 #[test]
 fn an_added_node_has_no_old_side() {
     let fixture = ResourceFixture::of(&[("limits.md", LIMITS)]);
-    expect![[r#"{"snapshot_id":1,"diffs":[{"op":"add","node_id":"EbrOlXQjymk","old_hash":"","new_hash":"ad41d1b64d97cf7a","old_content":"","new_content":"Limits"},{"op":"add","node_id":"0u9gfgvdf0B","old_hash":"","new_hash":"52d259da20822e44","old_content":"","new_content":"A hundred a minute."}]}"#]].assert_eq(&fixture.shown("remindb://snapshots/1/diffs"));
+    expect![[r#"{"snapshot_id":1,"diffs":[{"op":"add","node_id":"KXvb3QDKZzK","old_hash":"","new_hash":"ad41d1b64d97cf7a","old_content":"","new_content":"Limits"},{"op":"add","node_id":"KXvfHrOflSh","old_hash":"","new_hash":"52d259da20822e44","old_content":"","new_content":"A hundred a minute."}]}"#]].assert_eq(&fixture.shown("remindb://snapshots/1/diffs"));
     let id = fixture.value("remindb://tree")["roots"][0]["id"].as_str().unwrap().to_owned();
     fixture.memory.forget(&id, crate::memory::ForgetChildrenMode::Cascade).unwrap();
-    expect![[r#"{"snapshot_id":2,"diffs":[{"op":"rem","node_id":"0u9gfgvdf0B","old_hash":"52d259da20822e44","new_hash":"","old_content":"A hundred a minute.","new_content":""},{"op":"rem","node_id":"EbrOlXQjymk","old_hash":"ad41d1b64d97cf7a","new_hash":"","old_content":"Limits","new_content":""}]}"#]].assert_eq(&fixture.shown("remindb://snapshots/2/diffs"));
-    expect![[r#"{"snapshot_id":1,"diffs":[{"op":"add","node_id":"EbrOlXQjymk","old_hash":"","new_hash":"ad41d1b64d97cf7a","old_content":"","new_content":"Limits"},{"op":"add","node_id":"0u9gfgvdf0B","old_hash":"","new_hash":"52d259da20822e44","old_content":"","new_content":"A hundred a minute."}]}"#]].assert_eq(&fixture.shown("remindb://snapshots/1/diffs"));
+    expect![[r#"{"snapshot_id":2,"diffs":[{"op":"rem","node_id":"KXvfHrOflSh","old_hash":"52d259da20822e44","new_hash":"","old_content":"A hundred a minute.","new_content":""},{"op":"rem","node_id":"KXvb3QDKZzK","old_hash":"ad41d1b64d97cf7a","new_hash":"","old_content":"Limits","new_content":""}]}"#]].assert_eq(&fixture.shown("remindb://snapshots/2/diffs"));
+    expect![[r#"{"snapshot_id":1,"diffs":[{"op":"add","node_id":"KXvb3QDKZzK","old_hash":"","new_hash":"ad41d1b64d97cf7a","old_content":"","new_content":"Limits"},{"op":"add","node_id":"KXvfHrOflSh","old_hash":"","new_hash":"52d259da20822e44","old_content":"","new_content":"A hundred a minute."}]}"#]].assert_eq(&fixture.shown("remindb://snapshots/1/diffs"));
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn a_heatmap_has_every_node_and_the_lines_it_is_classified_by() {
     check(
         "remindb://temperature",
         expect![[
-            r#"{"summary":{"avg":0.5567110341877677,"median":0.475614712250357,"hot":1,"cold":0,"pinned":1,"cold_threshold":0.1,"hot_threshold":0.5},"nodes":[{"id":"4yI8U767M6r","label":"Architecture","temperature":0.475614712250357,"pinned":false},{"id":"1NaJkgTTeZR","label":"Overview, see [[Limits]] and [[Roadmap]].","temperature":0.475614712250357,"pinned":false},{"id":"EbrOlXQjymk","label":"Limits","temperature":0.475614712250357,"pinned":false},{"id":"0u9gfgvdf0B","label":"Summary: 60 a minute.","temperature":0.8,"pinned":true}]}"#
+            r#"{"summary":{"avg":0.5567110341877677,"median":0.475614712250357,"hot":1,"cold":0,"pinned":1,"cold_threshold":0.1,"hot_threshold":0.5},"nodes":[{"id":"KYFqEmJXeUz","label":"Architecture","temperature":0.475614712250357,"pinned":false},{"id":"KYFsOidTuOb","label":"Overview, see [[Limits]] and [[Roadmap]].","temperature":0.475614712250357,"pinned":false},{"id":"KXvb3QDKZzK","label":"Limits","temperature":0.475614712250357,"pinned":false},{"id":"KXvfHrOflSh","label":"Summary: 60 a minute.","temperature":0.8,"pinned":true}]}"#
         ]],
     );
 }
