@@ -31,7 +31,8 @@ fn a_replaced_text_of_a_file_is_named_and_comes_back() {
     let sound = memory();
     sound.ok(["remember", "Ana is on call.", "--db", "m.db"]);
     let notes = sound.path("notes");
-    let two = [swap(TEXT, "Note 8 says 4", "Note 8 says 3"), swap(TEXT, "Note 7 says 3", "Note 6 says")];
+    let two =
+        [swap(TEXT, "Note 8 says 4", "Note 8 says 3"), swap(TEXT, "Note 7 says 3", "Note 6 says")];
     for (changes, n) in [
         (&[swap(TEXT, "Note 8 says 4", "Note 8 says 3")][..], 1),
         (&[swap(&format!("{TEXT}, label"), "Note 8 says 4", "Note 8 says 3")], 1),
