@@ -410,8 +410,8 @@ fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(CheckStatus, String
     let (is_fine, altered) = (found.agree(), altered_node_columns::find(conn, &found)?);
     let (PresentStateFingerprints { computed, kept, .. }, head) = (&found, found.of_head());
     let mut bad = format!("the state is {computed}, kept was {kept}, HEAD says {head}");
-    let altered = altered.proven.into_iter().chain(altered.contradicted);
-    let names: Vec<String> = altered.map(|it| it.name).collect();
+    let mut names: Vec<String> = altered.proven.into_iter().map(|it| it.name).collect();
+    names.extend(altered.contradicted);
     if !names.is_empty() {
         bad.push_str(&format!("; {} altered nodes: {}", names.len(), first_few(&names)));
     }

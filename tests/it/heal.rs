@@ -10,7 +10,6 @@ mod altered_nodes;
 mod damaged_rows;
 mod damaged_schema;
 mod dangling_rows;
-mod replaced_texts;
 
 use std::fs;
 use std::path::PathBuf;

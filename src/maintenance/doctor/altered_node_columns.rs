@@ -1,15 +1,14 @@
-//! Finds the nodes of which a label, fields, a type or another column was altered, or the text
-//! together with its hash, by the fingerprint of the state.
+//! Finds the nodes of which a label, fields, a type or another column was altered, by the
+//! fingerprint of the state.
 //!
 //! The fingerprint is a sum with one term a node. A [candidate](former_value_candidates) is the
 //! value that a node had at HEAD when it makes up the difference between the sum of the rows and
 //! the one that was kept.
 //!
 //! Any number of nodes can be told where other rows are witnesses: a label has its hash beside it,
-//! fields and their type have their index, and a text has the hash that its latest change gave it.
-//! The difference that is left is that of one or two nodes, or nothing explains it. The values of a
-//! file's node are looked for last, and in one node alone: the next compile brings them back, but
-//! it cannot bring back what leads to earlier states.
+//! and fields and their type have their index. The difference that is left is that of one or two
+//! nodes, or nothing explains it. The values of a file's node are looked for last, and in one node
+//! alone: the next compile brings them back, but it cannot bring back what leads to earlier states.
 
 mod former_value_candidates;
 
@@ -17,7 +16,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::mem;
 
 use former_value_candidates::{
-    CONTENT_HASH, ColumnValue, FORMAT, LABEL, NODE_TYPE, PresentColumns, PresentNodeTexts,
+    ColumnValue, FORMAT, LABEL, NODE_TYPE, PresentColumns, PresentNodeTexts,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -37,15 +36,8 @@ use crate::store::{NodeFacetSet, PreparedStatements, StoreError, links, node_fac
 /// difference; of more, each is tried alone.
 const PAIRED_MAX: usize = 1 << 17;
 
-/// Gives a text its former hash, and what the file said where that was altered as well. The repair
-/// of texts that differ from their hash goes on from there.
-const SET_HASH: &str = "
-    UPDATE node
-       SET content_hash = ?2, source_hash = iif(source_hash = content_hash, ?2, source_hash)
-     WHERE key = ?1";
-
 /// The columns that a repair sets, their names in notes, and the statement for each.
-const COLUMNS: [(&str, &str, &str); 8] = [
+const COLUMNS: [(&str, &str, &str); 7] = [
     (LABEL, "label", "UPDATE node SET label = ?2 WHERE key = ?1"),
     (FIELDS, "fields", "UPDATE node SET fields = ?2 WHERE key = ?1"),
     (NODE_TYPE, "type", "UPDATE node SET node_type = ?2 WHERE key = ?1"),
@@ -53,7 +45,6 @@ const COLUMNS: [(&str, &str, &str); 8] = [
     (LANG, "language", "UPDATE node SET lang = ?2 WHERE key = ?1"),
     (KEY_PATH, "key path", "UPDATE node SET key_path = ?2 WHERE key = ?1"),
     (FORMAT, "format", "UPDATE node SET format = ?2 WHERE key = ?1"),
-    (CONTENT_HASH, "text", SET_HASH),
 ];
 
 /// Altered nodes, which explain the difference between the state and HEAD's fingerprint.
@@ -61,9 +52,8 @@ const COLUMNS: [(&str, &str, &str); 8] = [
 pub(super) struct NodesAlteredSinceHead {
     /// The nodes that it proves, all of them.
     pub(super) proven: Vec<NodeAlteredSinceHead>,
-    /// Where it proves none: the nodes whose labels or fields other rows contradict. A text that is
-    /// contradicted as well has the hash of its latest change.
-    pub(super) contradicted: Vec<NodeAlteredSinceHead>,
+    /// Where it proves none: the nodes whose labels or fields other rows contradict.
+    pub(super) contradicted: Vec<String>,
 }
 
 /// A node, with the values that it had at HEAD.
@@ -104,27 +94,19 @@ struct FormerColumnsHypotheses {
     quiet: Vec<FormerColumnsHypothesis>,
     /// Hypotheses that agree with the other rows of a node, by node.
     witnessed: Vec<Vec<FormerColumnsHypothesis>>,
-    contradicted: Vec<NodeAlteredSinceHead>,
+    contradicted: Vec<String>,
     /// The nodes whose index of fields has something else.
     off_index: BTreeSet<i64>,
-    /// The hash that the latest change gave each node whose text has another one.
-    replaced: HashMap<i64, String>,
     /// The languages of the memory's code.
     langs: Vec<String>,
 }
 
 impl NodeAlteredSinceHead {
-    /// Returns whether there is a value to be given back.
-    pub(super) fn has_values(&self) -> bool {
-        !self.values.is_empty()
-    }
-
     /// Returns a note on its repair.
     pub(super) fn note(&self) -> String {
         let name = &self.name;
         let named = |column: &str| COLUMNS.iter().find(|it| it.0 == column).map(|it| it.1);
         match &self.values[..] {
-            [(CONTENT_HASH, _)] => format!("{name}: its text is not the one of its latest change"),
             [(column, _)] => {
                 let column = named(column).unwrap_or(column);
                 format!("{name}: its {column} is again what HEAD's fingerprint proves")
@@ -188,11 +170,9 @@ impl FormerColumnsHypotheses {
     fn of(conn: &Connection, difference: u64) -> Result<FormerColumnsHypotheses, StoreError> {
         let off_index = typed_nodes::nodes_off_index(conn)?;
         let langs = former_value_candidates::langs(conn)?;
-        let replaced = former_value_candidates::hashes_of_replaced_texts(conn)?;
         let mut hypotheses = FormerColumnsHypotheses {
             difference,
             off_index,
-            replaced,
             langs,
             ..FormerColumnsHypotheses::default()
         };
@@ -244,10 +224,6 @@ impl FormerColumnsHypotheses {
         let label = node.value(LABEL).unwrap_or_default();
         let has_other_fields = self.off_index.contains(&node.key);
         let is_contradicted = self.is_contradicted(node);
-        let text = self.replaced.get(&node.key).map(|it| (CONTENT_HASH, Some(it.clone())));
-        if let Some(text) = &text {
-            self.witnessed.push(node.hypotheses_of_columns(vec![text.clone()]).collect());
-        }
         let mut singles = former_value_candidates::types();
         let content = match &node.content {
             Some(content) => content.clone(),
@@ -287,9 +263,7 @@ impl FormerColumnsHypotheses {
             let is_label = links::name(value_of(&state, LABEL).unwrap_or_default()) == node.name;
             is_label && index.as_ref().is_none_or(|index| is_indexed_as(&state, index))
         };
-        let values = text.clone().into_iter().collect();
-        let name = node_name(&node.state.id, label);
-        self.contradicted.push(NodeAlteredSinceHead { key: node.key, name, values });
+        self.contradicted.push(node_name(&node.state.id, label));
         self.witnessed.push(texts.into_iter().chain(singles).filter(agrees).collect());
         Ok(())
     }
@@ -449,7 +423,7 @@ fn value_of<'s>(state: &'s NodeState<'_>, column: &str) -> Option<&'s str> {
 /// Returns whether a state has just the entries of the index of fields.
 fn is_indexed_as(state: &NodeState<'_>, index: &NodeFacetSet) -> bool {
     let node_type = value_of(state, NODE_TYPE).and_then(NodeType::parse);
-    let (Some(node_type), Some(hash)) = (node_type, value_of(state, CONTENT_HASH)) else {
+    let (Some(node_type), Some(hash)) = (node_type, value_of(state, "content_hash")) else {
         return false;
     };
     node_facet_set(node_type, hash, value_of(state, FIELDS)).as_ref() == Some(index)

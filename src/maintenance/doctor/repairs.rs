@@ -76,10 +76,8 @@ fn quiet(outcome: Result<(), StoreError>) -> Result<Vec<String>, StoreError> {
 /// Gives altered nodes back what HEAD's fingerprint proves.
 fn restore_altered(conn: &Connection) -> Result<Vec<String>, StoreError> {
     let altered = altered_node_columns::find(conn, &PresentStateFingerprints::read(conn)?)?;
-    let mut given_back = altered.proven;
-    given_back.extend(altered.contradicted.into_iter().filter(NodeAlteredSinceHead::has_values));
-    altered_node_columns::restore(conn, &given_back)?;
-    Ok(given_back.iter().map(NodeAlteredSinceHead::note).collect())
+    altered_node_columns::restore(conn, &altered.proven)?;
+    Ok(altered.proven.iter().map(NodeAlteredSinceHead::note).collect())
 }
 
 /// Takes the state as it is, and has the next compile compare it with the files.

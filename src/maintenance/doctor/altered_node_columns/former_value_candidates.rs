@@ -1,14 +1,13 @@
 //! The values that an altered node may have had: those of its history, of its text, of the index of
 //! fields, and, where a column has few, all of them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use rusqlite::{Connection, Row, params};
 use serde_json::{Map, Value};
 
 use crate::ingest::parse::label_of_code;
 use crate::maintenance::doctor::broken_fields_repair::{self, TASK_METADATA};
-use crate::model::identity::ContentHash;
 use crate::model::node_fields::CanonicalFields;
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::node_columns::{FIELDS, KEY_PATH, LANG, LEVEL};
@@ -21,7 +20,6 @@ use crate::text::{
 pub(super) const LABEL: &str = "label";
 pub(super) const NODE_TYPE: &str = "node_type";
 pub(super) const FORMAT: &str = "format";
-pub(super) const CONTENT_HASH: &str = "content_hash";
 
 /// Earlier versions of a node that are tried, the newest ones.
 const VERSIONS_MAX: u32 = 16;
@@ -134,34 +132,6 @@ pub(super) fn others(
         });
     }
     Ok(values)
-}
-
-/// Returns the hash that the latest change gave each node whose text has another one, and matches
-/// it, by key.
-///
-/// Where that change is lost, the hash is that of an earlier text.
-pub(super) fn hashes_of_replaced_texts(
-    conn: &Connection,
-) -> Result<HashMap<i64, String>, StoreError> {
-    const REPLACED: &str = "
-        SELECT node.key, last.new_hash, node.content_hash, node.content
-          FROM node
-          JOIN diff AS last
-               ON last.node_id = node.id
-              AND (last.snapshot, last.seq) = (SELECT snapshot, seq
-                                                 FROM diff
-                                                WHERE node_id = node.id AND new_hash IS NOT NULL
-                                                ORDER BY snapshot DESC, seq DESC
-                                                LIMIT 1)
-         WHERE node.content_hash <> last.new_hash";
-    let read = |row: &Row<'_>| {
-        let content = row.get_ref(3)?.as_str().unwrap_or_default();
-        let is_its_hash = ContentHash::of(content).to_string() == row.get::<_, String>(2)?;
-        Ok(if is_its_hash { Some((row.get(0)?, row.get(1)?)) } else { None })
-    };
-    let replaced: Vec<Option<(i64, String)>> =
-        conn.rows(REPLACED, [], read, "compare texts with their latest changes")?;
-    Ok(replaced.into_iter().flatten().collect())
 }
 
 /// Returns the language that the label of code names, as `Code (sh): make` does.
