@@ -167,18 +167,14 @@ pub(crate) fn quote_input(typed: &str) -> String {
 /// hits. All ids of a file begin alike.
 fn similar_ids(reader: &Reader, id: &str) -> Result<Vec<String>, Error> {
     const ALIKE_CHARS_MIN: usize = 3;
-    let mut ids: Vec<(usize, String)> = Vec::new();
-    for other in reader.ids_around(id)? {
-        let n_alike = id.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-        if ALIKE_CHARS_MIN <= n_alike {
-            ids.push((n_alike, other));
-        }
-    }
-    let n_most = ids.iter().map(|it| it.0).max();
-    ids.retain(|it| Some(it.0) == n_most);
+    let n_alike =
+        |other: &String| id.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    let mut ids = reader.ids_around(id)?;
+    let n_most = ids.iter().map(n_alike).fold(ALIKE_CHARS_MIN, usize::max);
+    ids.retain(|other| n_alike(other) == n_most);
     ids.sort_unstable_by(|a, b| b.cmp(a));
     let mut heads: Vec<NodeSummary> = Vec::new();
-    for (_, id) in ids {
+    for id in ids {
         heads.extend(reader.head(&id)?);
     }
     let terms = query_parser::parse_query(id).terms;

@@ -1,13 +1,13 @@
 //! Birth ids and alignment: a node's first state decides its id, and edits keep it.
 //!
 //! An id is a number of 64 bits in base62, 11 digits (`0-9A-Za-z`, most significant first). A node
-//! of a file has, from the highest on, 10 bits of xxh64 (seed 0) of its folder's path, 10 of its
-//! file's path, and 44 of its own hash: what a compile writes together is together in each index of
-//! ids. A node of no file has all 64 bits of its own hash, which is xxh64 (seed 0) over these bytes
-//! in this order:
+//! that is born of a file has, from the highest on, the highest 10 bits of xxh64 (seed 0) of its
+//! folder's path, the highest 10 of that of its file's path, and the lowest 44 of its own hash: what
+//! a compile writes together is together in each index of ids. An agent's node has all 64 bits of
+//! its own hash, which is xxh64 (seed 0) over these bytes in this order:
 //!
 //! 1. the node type's name; 2. a zero byte;
-//! 3. the file's path relative to its root, `/` as separator, UTF-8, or `mcp:write` without a file;
+//! 3. the file's path relative to its root, `/` as separator, UTF-8, or `mcp:write` of an agent's;
 //!    4. a zero byte;
 //! 5. the content as stored; 6. a zero byte;
 //! 7. the ordinal among nodes that agree in 1, 3 and 5, in decimal.
@@ -40,10 +40,13 @@ use crate::model::tree::NodeType;
 
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Bits of an id that are those of the folder, and as many that are those of the file.
-const PLACE_BITS: u32 = 10;
+/// Bits of the folder's path in an id, and as many of the file's.
+const PATH_BITS: u32 = 10;
 
-/// A node's anchor: 11 base62 characters outside, the hash itself inside.
+/// Bits of the node's own hash in the id of a node that is born of a file.
+const OWN_BITS: u32 = 64 - 2 * PATH_BITS;
+
+/// A node's anchor: 11 base62 characters outside, the number inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(pub u64);
 
@@ -51,8 +54,8 @@ impl NodeId {
     /// Number of characters of an id.
     pub(crate) const ID_CHARS: usize = 11;
 
-    /// The path in the birth ids of nodes that are of no file.
-    pub(crate) const NO_FILE: &'static str = "mcp:write";
+    /// The path in the birth ids of agents' nodes, and of all others that are born of no file.
+    pub(crate) const AGENT_PATH: &'static str = "mcp:write";
 
     /// Parses an id as `Display` writes it; anything else is `None`.
     pub(crate) fn parse(text: &str) -> Option<NodeId> {
@@ -76,13 +79,13 @@ impl NodeId {
         }
         hash.update(ordinal.to_string().as_bytes());
         let own = hash.digest();
-        if path == NodeId::NO_FILE {
+        if path == NodeId::AGENT_PATH {
             return NodeId(own);
         }
         let folder = path.rsplit_once('/').map_or("", |it| it.0);
-        let [folder, file] = [folder, path].map(|it| xxh64(it.as_bytes(), 0) >> (64 - PLACE_BITS));
-        let place = folder << PLACE_BITS | file;
-        NodeId(place << (64 - 2 * PLACE_BITS) | own << (2 * PLACE_BITS) >> (2 * PLACE_BITS))
+        let highest = |path: &str| xxh64(path.as_bytes(), 0) >> (64 - PATH_BITS);
+        let place = highest(folder) << PATH_BITS | highest(path);
+        NodeId(place << OWN_BITS | own & (u64::MAX >> (64 - OWN_BITS)))
     }
 }
 

@@ -112,7 +112,7 @@ fn sound_id(
     (node_type, content): (NodeType, &str),
 ) -> Result<Option<String>, StoreError> {
     const TAKEN: &str = "SELECT 1 FROM node WHERE id = ?1 AND key <> ?2";
-    let born = (0..u32::MAX).map(|nth| NodeId::birth(node_type, NodeId::NO_FILE, content, nth));
+    let born = (0..u32::MAX).map(|nth| NodeId::birth(node_type, NodeId::AGENT_PATH, content, nth));
     for candidate in NodeId::parse(id).into_iter().chain(born) {
         let candidate = candidate.to_string();
         if !conn.has(TAKEN, params![candidate, key], "mend nodes")? {

@@ -282,5 +282,5 @@ impl Batch<'_> {
 
 /// Returns the birth id of an agent's node.
 fn agent_node_id(data: &UnplacedNodeData<'_>, ordinal: u32) -> NodeId {
-    NodeId::birth(data.node_type, NodeId::NO_FILE, data.content, ordinal)
+    NodeId::birth(data.node_type, NodeId::AGENT_PATH, data.content, ordinal)
 }

@@ -244,7 +244,7 @@ impl HistoryImporter<'_, '_, '_> {
             None => match NodeId::parse(old) {
                 Some(id) => id.to_string(),
                 // No node has this id any more; it must only be the same every time.
-                None => NodeId::birth(NodeType::Text, NodeId::NO_FILE, old, 0).to_string(),
+                None => NodeId::birth(NodeType::Text, NodeId::AGENT_PATH, old, 0).to_string(),
             },
         }
     }
