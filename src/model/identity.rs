@@ -2,9 +2,9 @@
 //!
 //! An id is a number of 64 bits in base62, 11 digits (`0-9A-Za-z`, most significant first). A node
 //! that is born of a file has, from the highest on, the highest 10 bits of xxh64 (seed 0) of its
-//! folder's path, the highest 10 of that of its file's path, and the lowest 44 of its own hash: what
-//! a compile writes together is together in each index of ids. An agent's node has all 64 bits of
-//! its own hash, which is xxh64 (seed 0) over these bytes in this order:
+//! folder's path, the highest 10 of that of its file's path, and the lowest 44 of its own hash.
+//! What a compile writes together is together in each index of ids. An agent's node has all 64 bits
+//! of its own hash, which is xxh64 (seed 0) over these bytes in this order:
 //!
 //! 1. the node type's name; 2. a zero byte;
 //! 3. the file's path relative to its root, `/` as separator, UTF-8, or `mcp:write` of an agent's;
