@@ -20,6 +20,7 @@ mod number_ranges;
 mod repair_history_recorder;
 mod repairs;
 mod rowid_overflow_and_singletons;
+mod running_totals;
 mod schema_objects;
 mod source_file_paths;
 mod text_hashes;
@@ -144,6 +145,7 @@ const CHECKS: &[(&str, CheckFn)] = &[
     ("typed_edges", typed_nodes::typed_edges),
     ("custom_views", typed_nodes::custom_views),
     ("references", references),
+    ("running_totals", running_totals::examine),
 ];
 
 /// Instructions of SQLite's virtual machine between two looks at whether a check is still wanted.

@@ -24,6 +24,7 @@ mod heat_file_and_change_sum_cache;
 mod history;
 mod knowledge;
 mod omitted_subtree_size;
+mod running_totals;
 mod stats;
 mod stats_cache;
 mod streamed_listings;

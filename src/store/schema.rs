@@ -40,6 +40,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sql/0019_index_of_claimed.sql"),
     include_str!("sql/0020_receipts_outlive_snapshots.sql"),
     include_str!("sql/0021_index_has_strengths.sql"),
+    include_str!("sql/0022_running_totals.sql"),
 ];
 
 /// The first schema with references: texts in older ones were not parsed for them.
@@ -86,6 +87,18 @@ const SUPPLIED: &[(i64, &str, &str)] = &[
         16,
         "CREATE TEMP VIEW vector (node, model, data) AS SELECT NULL, NULL, NULL WHERE false;",
         "DROP VIEW temp.vector;",
+    ),
+    (
+        22,
+        "CREATE TEMP VIEW running_total (counted, kind, n_rows, tokens) AS
+             SELECT 'node', node_type, count(*), CAST(total(token_count) AS INTEGER)
+               FROM main.node
+              GROUP BY node_type
+              UNION ALL
+             SELECT 'reference', iif(target IS NULL, 'pending', origin), count(*), 0
+               FROM main.reference
+              GROUP BY 2;",
+        "DROP VIEW temp.running_total;",
     ),
 ];
 

@@ -14,7 +14,8 @@ use super::{
     broken_fields_repair, compile_roots, compute_state_fingerprint, count, dangling_diffs,
     head_and_fingerprint_repair, history_rows, invalid_utf8_texts, lost_file_row_recovery,
     node_files, node_rows, nodes_gone_without_diff, number_ranges, repair_history_recorder,
-    rowid_overflow_and_singletons, run, source_file_paths, text_hashes, typed_nodes,
+    rowid_overflow_and_singletons, run, running_totals, source_file_paths, text_hashes,
+    typed_nodes,
 };
 use crate::model::clock::UnixMillis;
 use crate::model::heat;
@@ -67,6 +68,7 @@ const FIXES: &[(&str, RepairFn)] = &[
     ("facets", |conn, _| quiet(typed_nodes::rebuild_facets(conn))),
     ("typed_edges", |conn, _| quiet(typed_nodes::rebuild_typed_edges(conn))),
     ("fingerprint", adopt_state),
+    ("running_totals", |conn, _| quiet(running_totals::count_again(conn))),
 ];
 
 fn quiet(outcome: Result<(), StoreError>) -> Result<Vec<String>, StoreError> {

@@ -60,6 +60,8 @@ const OTHERS: &[TextColumn] = &[
     column("tombstone", "source_hash", ColumnRedaction::Hash),
     column("facet", "key", ColumnRedaction::Names),
     column("facet", "value", ColumnRedaction::Bound),
+    column("running_total", "counted", ColumnRedaction::Names),
+    column("running_total", "kind", ColumnRedaction::Names),
     column("custom_view", "name", ColumnRedaction::Names),
     column("custom_view", "query", ColumnRedaction::Json),
     column("typed_edge", "type", ColumnRedaction::Bound),

@@ -41,6 +41,8 @@ pub(super) const DERIVED_TABLES: &[&str] = &[
     "receipt",
     "restored",
     "change_count",
+    "running_total",
+    "running_total_made",
     "vector",
     "replica",
 ];

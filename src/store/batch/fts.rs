@@ -4,7 +4,7 @@
 //! its own savepoint, so a large write drops the trigger within its own transaction, indexes its
 //! new nodes in large groups, and restores the trigger at the end. The trigger that makes facets is
 //! dropped, too, since SQLite prepares to undo each row that has any; a node with fields gets its
-//! facets at once. Over a node whose facets are computed here, the trigger passes, and such nodes
+//! facets at once. So is the one that counts nodes, which are counted here. Over a node whose facets are computed here, the trigger passes, and such nodes
 //! are indexed together before a small write ends.
 //!
 //! The first write of a memory also drops the indexes whose entries come in no order: built at the
@@ -22,9 +22,12 @@ mod segment_merges;
 pub(in crate::store) use segment_merges::merge_few;
 pub(in crate::store) use segment_merges::{merge_many, merge_on};
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Row, params};
 
 use super::Batch;
+use crate::model::tree::NodeType;
 use crate::store::connection::LargePageCache;
 use crate::store::{
     ErrorContext, NearDuplicateCandidate, NodeRowId, PreparedStatements, StoreError, one,
@@ -49,8 +52,14 @@ pub(super) enum IndexingTime<'a> {
     /// At their insertion, by the trigger; those that it passed over, by key, at the end.
     AtOnce { passed_over: Vec<i64> },
     /// In groups: nodes after the key `indexed` wait. `triggers` and `indexes` are the SQL that
-    /// restores what was dropped.
-    Later { indexed: i64, triggers: [String; 2], indexes: Vec<String>, _cache: LargePageCache<'a> },
+    /// restores what was dropped; `totals` has the numbers of added nodes and of their tokens.
+    Later {
+        indexed: i64,
+        triggers: [String; 3],
+        indexes: Vec<String>,
+        totals: BTreeMap<NodeType, (u64, u64)>,
+        _cache: LargePageCache<'a>,
+    },
 }
 
 impl Default for IndexingTime<'_> {
@@ -118,13 +127,15 @@ impl Batch<'_> {
             let triggers = [
                 self.set_aside("TRIGGER", "node_fts_insert")?,
                 self.set_aside("TRIGGER", "facet_node_added")?,
+                self.set_aside("TRIGGER", "total_node_added")?,
             ];
             let waiting: &[&str] = if is_first { &UNORDERED } else { &[] };
             let indexes = waiting.iter().map(|it| self.set_aside("INDEX", it));
             let indexes = indexes.collect::<Result<_, _>>()?;
             let _cache = LargePageCache::of(self.tx)?;
             segment_merges::configure(self.tx)?;
-            self.indexing = IndexingTime::Later { indexed, triggers, indexes, _cache };
+            let totals = BTreeMap::new();
+            self.indexing = IndexingTime::Later { indexed, triggers, indexes, totals, _cache };
         }
         Ok(())
     }
@@ -169,13 +180,35 @@ impl Batch<'_> {
     pub(super) fn index_at_once(&mut self) -> Result<(), StoreError> {
         self.rebuild_indexes()?;
         self.index_waiting()?;
-        if let IndexingTime::Later { triggers, .. } = &self.indexing {
+        if let IndexingTime::Later { triggers, totals, .. } = &self.indexing {
+            self.add_totals(totals)?;
             self.tx.execute_batch(&triggers.join(";")).doing("resume indexing")?;
             self.indexing = IndexingTime::default();
         } else if self.snapshot.is_some() {
             segment_merges::merge_few(self.tx)?;
         }
         if self.lifts_segments { segment_merges::lift(self.tx) } else { Ok(()) }
+    }
+
+    /// Counts an added node, if the trigger that does it is set aside.
+    pub(super) fn count_added(&mut self, node_type: NodeType, tokens: u32) {
+        if let IndexingTime::Later { totals, .. } = &mut self.indexing {
+            let (n_nodes, n_tokens) = totals.entry(node_type).or_default();
+            (*n_nodes, *n_tokens) = (*n_nodes + 1, *n_tokens + u64::from(tokens));
+        }
+    }
+
+    fn add_totals(&self, totals: &BTreeMap<NodeType, (u64, u64)>) -> Result<(), StoreError> {
+        const ADD: &str = "
+            INSERT INTO running_total (counted, kind, n_rows, tokens)
+            VALUES ('node', ?1, ?2, ?3)
+            ON CONFLICT (counted, kind) DO UPDATE
+               SET n_rows = min(n_rows, 4611686018427387904) + excluded.n_rows,
+                   tokens = min(tokens, 4611686018427387904) + excluded.tokens";
+        totals.iter().try_for_each(|(node_type, &(n_nodes, n_tokens))| {
+            let row = params![node_type.as_str(), n_nodes as i64, n_tokens as i64];
+            self.tx.run(ADD, row, "count the nodes").map(drop)
+        })
     }
 
     /// Returns whether new nodes are indexed later, which means that they are many.

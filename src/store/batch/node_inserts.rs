@@ -168,6 +168,7 @@ impl Batch<'_> {
             return Ok(false);
         }
         self.changes_facts |= row.data.node_type == NodeType::Fact;
+        self.count_added(row.data.node_type, row.data.token_count);
         self.index_later(row.key)?;
         let named = (row.id, row.name);
         self.dirty_refs.node_added(self.tx, &link_text(row.key, row.data, row.place), named)?;

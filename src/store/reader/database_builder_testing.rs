@@ -164,6 +164,18 @@ pub(super) fn note_work(query: &mut Statement<'_>) {
     WORK.set(WORK.get() + i64::from(steps));
 }
 
+/// Counts the running totals that differ from the rows.
+#[cfg(test)]
+pub(crate) const TOTALS_OFF: &str = "
+    SELECT count(*)
+      FROM (SELECT * FROM (SELECT * FROM running_total WHERE n_rows <> 0
+                           EXCEPT
+                           SELECT * FROM running_total_made)
+             UNION ALL
+            SELECT * FROM (SELECT * FROM running_total_made
+                           EXCEPT
+                           SELECT * FROM running_total))";
+
 /// Returns the steps of SQLite's virtual machine that `ask` took, in queries that return rows.
 #[cfg(test)]
 pub(crate) fn work_of(ask: impl FnOnce()) -> i64 {

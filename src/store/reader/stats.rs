@@ -80,8 +80,8 @@ pub(crate) struct FileSummary {
 }
 
 impl Reader {
-    /// Returns the statistics of the memory, all of one state. Sums that are known are not counted
-    /// again; the temperatures of a large memory may be a minute old.
+    /// Returns the statistics of the memory, all of one state. No node is counted; the temperatures
+    /// of a large memory may be a minute old.
     pub(crate) fn stats(
         &self,
         lines: HeatThresholds,
@@ -89,20 +89,24 @@ impl Reader {
     ) -> Result<Stats, StoreError> {
         self.at_one_state(|reader| {
             let counters = reader.change_counters()?;
-            let nodes = reader.node_sums(&counters)?;
-            let references = reader.reference_sums(&counters)?;
+            let totals = reader.running_totals()?;
             Ok(Stats {
                 path: reader.conn.path().unwrap_or_default().to_owned(),
                 size_bytes: reader.size_bytes()?,
-                tokens: nodes.by_type.values().fold(0, |sum, it| sum.saturating_add(it.1)),
-                by_type: nodes.by_type.iter().map(|(name, (n, _))| (name.clone(), *n)).collect(),
+                tokens: totals.tokens,
                 n_snapshots: reader.n_snapshots(&counters)?,
                 head: reader.head_snapshot()?,
-                temperatures: reader.recent_temperatures(&counters, nodes.n_nodes(), lines, now)?,
-                n_parsed: references.n_parsed,
-                n_manual: references.n_manual,
-                n_pending: references.n_pending,
-                n_index_rows: nodes.n_index_rows,
+                temperatures: reader.recent_temperatures(
+                    &counters,
+                    totals.n_nodes(),
+                    lines,
+                    now,
+                )?,
+                by_type: totals.by_type,
+                n_parsed: totals.n_parsed,
+                n_manual: totals.n_manual,
+                n_pending: totals.n_pending,
+                n_index_rows: reader.n_index_rows()?,
             })
         })
     }

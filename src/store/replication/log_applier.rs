@@ -336,6 +336,7 @@ impl<'c> LogApplier<'c> {
         const DERIVED: &str = "
             DELETE FROM facet;
             DELETE FROM typed_edge;
+            DELETE FROM running_total;
             UPDATE heat SET pinned = 0 WHERE pinned;";
         let triggers = ["node_fts_insert", "node_fts_delete"];
         let triggers = triggers.map(|it| set_trigger_aside(self.conn, it));

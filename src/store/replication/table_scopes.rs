@@ -107,6 +107,8 @@ pub(super) const TABLES: &[(&str, TableScope)] = &[
     ("replica", TableScope::Local),
     ("vector", TableScope::Local),
     ("node_fts", TableScope::Derived),
+    ("running_total", TableScope::Derived),
+    ("running_total_made", TableScope::Derived),
     ("facet", TableScope::Derived),
     ("facet_made", TableScope::Derived),
     ("facet_program", TableScope::Derived),

@@ -24,7 +24,7 @@ const SEPARATOR: &str = "\n\n";
 pub(crate) const FULL_TEXT_INDEX: &str = "node_fts";
 
 /// Tables that are made again: their rows follow from others, or mean nothing elsewhere.
-const REBUILT_TABLES: [&str; 10] = [
+const REBUILT_TABLES: [&str; 11] = [
     FULL_TEXT_INDEX,
     "change_count",
     "facet",
@@ -32,6 +32,7 @@ const REBUILT_TABLES: [&str; 10] = [
     "file_name",
     "lease",
     "pulse",
+    "running_total",
     "typed_edge",
     "vector",
     "wanted",

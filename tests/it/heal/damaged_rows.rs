@@ -228,6 +228,7 @@ fn times_and_counts_beyond_all_bounds_end_no_answer() {
         ("span SET start_byte = NUMBER, end_byte = NUMBER", "number_ranges"),
         ("reference SET weight = NUMBER", "number_ranges"),
         ("facet SET value = NUMBER WHERE typeof(value) = 'integer'", "facets"),
+        ("running_total SET n_rows = NUMBER, tokens = NUMBER", "running_totals"),
     ] {
         for number in [LARGEST, i64::MIN] {
             let sql = format!("UPDATE {}", columns.replace("NUMBER", &number.to_string()));

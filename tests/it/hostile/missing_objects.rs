@@ -10,7 +10,7 @@ use serde_json::json;
 use super::super::support::{Client, Folder};
 
 /// Tables whose rows follow from others, or mean nothing once their process is gone.
-const REBUILT: [&str; 14] = [
+const REBUILT: [&str; 15] = [
     "change_count",
     "facet",
     "facet_program",
@@ -22,6 +22,7 @@ const REBUILT: [&str; 14] = [
     "node_fts_docsize",
     "node_fts_idx",
     "pulse",
+    "running_total",
     "typed_edge",
     "vector",
     "wanted",
@@ -67,7 +68,7 @@ fn drop_object(folder: &Folder, kind: &str, name: &str) {
 /// was built, and changes without a count are counted when somebody asks.
 fn rebuilt_rows(folder: &Folder, db: &str) -> Vec<String> {
     let conn = folder.database(db);
-    let tables = ["facet", "file_name", "typed_edge", "wanted"];
+    let tables = ["facet", "file_name", "running_total", "typed_edge", "wanted"];
     let rows = |table: &str| {
         let mut query = conn.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2")).unwrap();
         let n_columns = query.column_count();

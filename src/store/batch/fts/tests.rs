@@ -7,6 +7,7 @@ use crate::model::clock::UnixMillis;
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::connection::cache_kib;
 use crate::store::node_columns::FIELDS;
+use crate::store::reader::database_builder_testing::TOTALS_OFF;
 use crate::store::{
     IfMissing, OptionalColumnValue, OptionalColumnValues, UnplacedNodeData, Writer,
 };
@@ -48,10 +49,12 @@ fn insert(batch: &mut Batch<'_>, nth: usize, n_words: usize) -> Result<(), Store
     batch.insert_typed_node(&data, &["@notes"]).map(drop)
 }
 
-/// Asserts that the index has each node once.
+/// Asserts that the index has each node once, and that each is counted once.
 fn check_index(writer: &Writer) {
     const CHECK: &str = "INSERT INTO node_fts (node_fts, rank) VALUES ('integrity-check', 1)";
     writer.lock().execute(CHECK, []).unwrap();
+    let n_off: i64 = one(&writer.lock(), TOTALS_OFF).unwrap();
+    assert_eq!(n_off, 0);
 }
 
 #[test]
