@@ -4,8 +4,9 @@
 //! its own savepoint, so a large write drops the trigger within its own transaction, indexes its
 //! new nodes in large groups, and restores the trigger at the end. The trigger that makes facets is
 //! dropped, too, since SQLite prepares to undo each row that has any; a node with fields gets its
-//! facets at once. So is the one that counts nodes, which are counted here. Over a node whose facets are computed here, the trigger passes, and such nodes
-//! are indexed together before a small write ends.
+//! facets at once. So is the one that counts nodes: they are counted in the meantime. Over a node
+//! whose facets are computed here, the trigger passes, and such nodes are indexed together before a
+//! small write ends.
 //!
 //! The first write of a memory also drops the indexes whose entries come in no order: built at the
 //! end, they are sorted before they are written. Sorting takes memory, so they are built earlier
