@@ -128,6 +128,7 @@ fn numbers_of_nodes_beyond_all_bounds_are_given_again() {
         &format!("UPDATE node SET token_count = {LARGEST}"),
         expect![[r#"
             node_rows: fixed
+            running_totals: fixed
             = 0
         "#]],
     );
