@@ -58,7 +58,7 @@ fn a_table_whose_name_was_altered_keeps_its_rows_and_is_salvaged() {
 
 /// The doctor shows an older schema as the present one, and reports on it whatever page is bad.
 #[test]
-fn an_older_memory_with_a_damaged_index_is_examined_and_healed() {
+fn an_older_memory_with_a_damaged_page_is_examined_and_healed() {
     const OLDER: &str = "
         DROP TRIGGER total_node_added;
         DROP TRIGGER total_node_removed;
@@ -69,22 +69,31 @@ fn an_older_memory_with_a_damaged_index_is_examined_and_healed() {
         DROP VIEW running_total_made;
         DROP TABLE running_total;
         PRAGMA user_version = 21;";
-    const PAGE: &str = "SELECT rootpage FROM sqlite_schema WHERE name = 'reference_by_source'";
+    const PAGE: &str = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
     let folder = memory();
     tamper(&folder, OLDER);
     let looked = folder.run(["doctor", "--db", "m.db"]).stdout;
     let failed: Vec<&str> = looked.lines().filter(|it| it.starts_with('✗')).skip(1).collect();
     assert!(matches!(failed[..], [it] if it.starts_with("✗ schema_version ")), "{looked}");
-    let page: i64 = folder.database("m.db").query_row(PAGE, [], |row| row.get(0)).unwrap();
-    let mut bytes = fs::read(folder.path("m.db")).unwrap();
-    // The place of the index's first entry within its page.
-    bytes[(page as usize - 1) * PAGE_BYTES + 8..][..2].copy_from_slice(&[0, 1]);
-    fs::write(folder.path("m.db"), bytes).unwrap();
-    let looked = folder.run(["doctor", "--db", "m.db"]);
-    assert_eq!(looked.code, Some(1), "{}", looked.transcript());
-    assert!(looked.stdout.contains("✗ integrity_check "), "{}", looked.stdout);
-    folder.ok(["doctor", "--fix", "--db", "m.db"]);
-    folder.assert_healthy("m.db");
+    let sound = fs::read(folder.path("m.db")).unwrap();
+    // The place of an index's first entry, or a whole page.
+    for (damaged, bytes_of_page, is_healed) in
+        [("reference_by_source", 8..10, true), ("blob", 0..PAGE_BYTES, false)]
+    {
+        fs::write(folder.path("m.db"), &sound).unwrap();
+        let page: i64 =
+            folder.database("m.db").query_row(PAGE, [damaged], |row| row.get(0)).unwrap();
+        let mut bytes = sound.clone();
+        bytes[(page as usize - 1) * PAGE_BYTES..][bytes_of_page].fill(0);
+        fs::write(folder.path("m.db"), bytes).unwrap();
+        let looked = folder.run(["doctor", "--db", "m.db"]);
+        assert_eq!(looked.code, Some(1), "{damaged}: {}", looked.transcript());
+        assert!(looked.stdout.contains("✗ integrity_check "), "{damaged}: {}", looked.stdout);
+        if is_healed {
+            folder.ok(["doctor", "--fix", "--db", "m.db"]);
+            folder.assert_healthy("m.db");
+        }
+    }
 }
 
 #[test]
