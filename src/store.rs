@@ -70,6 +70,8 @@ pub(crate) use heat_writer::{ColdNode, ColdNodesOffer, HeatIncrement, HeatWriter
 pub(crate) use history_reader::{
     ChangePosition, HistoryChange, HistoryExtent, NodeVersionWithoutText,
 };
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) use lock_list::locks_on;
 pub(crate) use node_columns::{
     FIELDS, KEY_PATH, LANG, LEVEL, OptionalColumnValue, OptionalColumnValues,
 };

@@ -1,11 +1,6 @@
 //! Tests readahead, and that it keeps the locks of SQLite.
-
-use std::collections::BTreeSet;
-use std::fs;
-use std::os::unix::fs::MetadataExt;
-
 use super::*;
-use crate::store::{IfMissing, ReaderPool, Writer};
+use crate::store::{IfMissing, ReaderPool, Writer, locks_on};
 
 #[test]
 fn a_file_is_read_to_its_end_unless_it_is_large_or_time_is_over() {
@@ -27,16 +22,7 @@ fn readahead_keeps_sqlites_locks() {
     let path = dir.path().join("memory.db");
     let writer = Writer::open(&path, IfMissing::Create).unwrap();
     let _readers = ReaderPool::new(&path, writer.file_identity()).unwrap();
-    let of_the_file = format!(":{} ", fs::metadata(&path).unwrap().ino());
-    // The list is read in pieces: while others take and release locks, a line may be missing in it,
-    // or be there twice under two numbers.
-    let locks = || -> BTreeSet<String> {
-        let lists = (0..20).map(|_| fs::read_to_string("/proc/locks").unwrap());
-        let all = lists.collect::<Vec<String>>().concat();
-        let of_the_file = all.lines().filter(|it| it.contains(&of_the_file));
-        of_the_file.filter_map(|it| it.split_once(": ")).map(|it| it.1.to_owned()).collect()
-    };
-    let before = locks();
+    let before = locks_on(&path);
     read_ahead_file(&path, || false).unwrap();
-    assert_eq!(locks(), before);
+    assert_eq!(locks_on(&path), before);
 }

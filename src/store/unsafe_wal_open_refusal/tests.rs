@@ -52,18 +52,13 @@ fn an_open_database_needs_its_log_and_index() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_look_leaves_the_locks_of_an_open_database() {
-    use std::os::unix::fs::MetadataExt;
+    use crate::store::locks_on;
     let (_dir, path) = memory();
     let conn = Connection::open(&path).unwrap();
     conn.execute_batch("CREATE TABLE note (text)").unwrap();
     assert_ne!(fs::metadata(with_suffix(&path, "-wal")).unwrap().len(), 0);
-    let inode = format!(":{} ", fs::metadata(&path).unwrap().ino());
-    let n_locks = || {
-        let locks = fs::read_to_string("/proc/locks").unwrap();
-        locks.lines().filter(|it| it.contains(&inode)).count()
-    };
-    assert_ne!(n_locks(), 0);
-    let before = n_locks();
+    let before = locks_on(&path);
+    assert!(!before.is_empty());
     check(&path).unwrap();
-    assert_eq!(n_locks(), before);
+    assert_eq!(locks_on(&path), before);
 }

@@ -1,20 +1,15 @@
 //! Tests that a compile keeps SQLite's locks on the memory, whatever its folder leads to.
 
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::collections::BTreeSet;
+use std::os::unix::fs::symlink;
 
 use super::*;
+use crate::store::locks_on;
 
 /// Returns the locks that processes hold on the database and the index of its log.
-fn locks(notes: &Notes) -> Vec<String> {
-    let of = |name: &str| format!(":{} ", fs::metadata(notes.path(name)).unwrap().ino());
-    let files = [".remindb/memory.db", ".remindb/memory.db-shm"].map(of);
-    let locks = fs::read_to_string("/proc/locks").unwrap();
-    // The first word of a line is its number.
-    let facts = locks.lines().map(|it| it.split_once(' ').map_or(it, |it| it.1).to_owned());
-    let mut locks: Vec<String> =
-        facts.filter(|it| files.iter().any(|file| it.contains(file))).collect();
-    locks.sort();
-    locks
+fn locks(notes: &Notes) -> BTreeSet<String> {
+    let files = [".remindb/memory.db", ".remindb/memory.db-shm"];
+    files.iter().flat_map(|it| locks_on(&notes.path(it))).collect()
 }
 
 #[test]
