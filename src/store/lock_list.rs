@@ -113,8 +113,8 @@ fn holders_in(
 #[cfg(all(test, target_os = "linux"))]
 pub(crate) fn locks_on(path: &Path) -> BTreeSet<String> {
     use std::os::unix::fs::MetadataExt;
-    let of_the_file = format!(":{} ", fs::metadata(path).unwrap().ino());
-    let lists = (0..20).map(|_| fs::read_to_string("/proc/locks").unwrap());
+    let of_the_file = format!(":{} ", fs::metadata(path).expect("the file is there").ino());
+    let lists = (0..20).map(|_| fs::read_to_string("/proc/locks").expect("Linux has it"));
     let all = lists.collect::<Vec<String>>().concat();
     let of_the_file = all.lines().filter(|it| it.contains(&of_the_file));
     of_the_file.filter_map(|it| it.split_once(": ")).map(|it| it.1.to_owned()).collect()

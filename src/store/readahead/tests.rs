@@ -1,4 +1,5 @@
 //! Tests readahead, and that it keeps the locks of SQLite.
+
 use super::*;
 use crate::store::{IfMissing, ReaderPool, Writer, locks_on};
 
