@@ -9,6 +9,7 @@ mod altered_node_columns;
 mod broken_fields_repair;
 mod compile_roots;
 mod dangling_diffs;
+mod derived_tables;
 mod head_and_fingerprint_repair;
 mod history_rows;
 mod invalid_utf8_texts;
@@ -217,7 +218,7 @@ fn verdict(is_fine: bool, fine: String, bad: String) -> (CheckStatus, String) {
     if is_fine { (CheckStatus::Pass, fine) } else { (CheckStatus::Fail, bad) }
 }
 
-fn count(conn: &Connection, sql: &'static str) -> Result<i64, StoreError> {
+fn count(conn: &Connection, sql: &str) -> Result<i64, StoreError> {
     conn.query_row(sql, [], |row| row.get(0)).doing("count rows")
 }
 

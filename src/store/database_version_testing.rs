@@ -30,19 +30,23 @@ pub(crate) fn set_scratch(scratch: Option<ExtendedTestSchema>) {
     SCRATCH.set(scratch);
 }
 
+/// Takes the running totals out of the schema.
+pub(crate) const FORGET_TOTALS: &str = "
+    DROP TRIGGER total_node_added;
+    DROP TRIGGER total_node_removed;
+    DROP TRIGGER total_node_changed;
+    DROP TRIGGER total_reference_added;
+    DROP TRIGGER total_reference_removed;
+    DROP TRIGGER total_reference_changed;
+    DROP VIEW running_total_made;
+    DROP TABLE running_total;";
+
 /// Downgrades the database to the last schema without fields.
 pub(crate) fn forget_fields(path: &Path) {
     let conn = Connection::open(path).expect("it is there");
+    conn.execute_batch(FORGET_TOTALS).expect("sound SQL");
     conn.execute_batch(
-        "DROP TRIGGER total_node_added;
-         DROP TRIGGER total_node_removed;
-         DROP TRIGGER total_node_changed;
-         DROP TRIGGER total_reference_added;
-         DROP TRIGGER total_reference_removed;
-         DROP TRIGGER total_reference_changed;
-         DROP VIEW running_total_made;
-         DROP TABLE running_total;
-         DROP TRIGGER vector_of_old_text;
+        "DROP TRIGGER vector_of_old_text;
          DROP TRIGGER vector_of_no_text;
          DROP TABLE vector;
          DROP TABLE forgotten_note;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use rusqlite::Connection;
 
+use super::database_version_testing::FORGET_TOTALS;
 use super::*;
 use crate::model::clock::UnixMillis;
 
@@ -35,14 +36,6 @@ fn a_mistyped_path_creates_nothing() {
 #[test]
 fn an_older_memory_without_one_of_its_tables_is_restored_before_it_is_migrated() {
     const OLDER: &str = "
-        DROP TRIGGER total_node_added;
-        DROP TRIGGER total_node_removed;
-        DROP TRIGGER total_node_changed;
-        DROP TRIGGER total_reference_added;
-        DROP TRIGGER total_reference_removed;
-        DROP TRIGGER total_reference_changed;
-        DROP VIEW running_total_made;
-        DROP TABLE running_total;
         DROP TABLE restored;
         DROP TABLE receipt;
         CREATE TABLE receipt (
@@ -58,7 +51,8 @@ fn an_older_memory_without_one_of_its_tables_is_restored_before_it_is_migrated()
         PRAGMA user_version = 19";
     let (_dir, path) = folder();
     drop(Writer::open(&path, IfMissing::Create).unwrap());
-    Connection::open(&path).unwrap().execute_batch(OLDER).unwrap();
+    let older = format!("{FORGET_TOTALS} {OLDER}");
+    Connection::open(&path).unwrap().execute_batch(&older).unwrap();
     let refused = Writer::open(&path, IfMissing::Refuse).err().expect("it is refused").to_string();
     assert!(refused.contains("(missing table `vector`)"), "{refused}");
     crate::maintenance::doctor::restore_schema(&path).unwrap();

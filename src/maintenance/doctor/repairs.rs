@@ -12,9 +12,9 @@ use super::altered_node_columns::NodeAlteredSinceHead;
 use super::{
     CHECKS, PresentStateFingerprints, altered_file_and_root_row_ids, altered_node_columns,
     broken_fields_repair, compile_roots, compute_state_fingerprint, count, dangling_diffs,
-    head_and_fingerprint_repair, history_rows, invalid_utf8_texts, lost_file_row_recovery,
-    node_files, node_rows, nodes_gone_without_diff, number_ranges, repair_history_recorder,
-    rowid_overflow_and_singletons, run, running_totals, source_file_paths, text_hashes,
+    derived_tables, head_and_fingerprint_repair, history_rows, invalid_utf8_texts,
+    lost_file_row_recovery, node_files, node_rows, nodes_gone_without_diff, number_ranges,
+    repair_history_recorder, rowid_overflow_and_singletons, run, source_file_paths, text_hashes,
     typed_nodes,
 };
 use crate::model::clock::UnixMillis;
@@ -65,10 +65,10 @@ const FIXES: &[(&str, RepairFn)] = &[
     ("history_rows", |conn, _| history_rows::repair(conn)),
     ("references", |conn, _| quiet(links::read_again(conn))),
     ("fields", |conn, _| broken_fields_repair::repair(conn)),
-    ("facets", |conn, _| quiet(typed_nodes::rebuild_facets(conn))),
-    ("typed_edges", |conn, _| quiet(typed_nodes::rebuild_typed_edges(conn))),
+    ("facets", |conn, _| quiet(derived_tables::make_again(conn, "facet"))),
+    ("typed_edges", |conn, _| quiet(derived_tables::make_again(conn, "typed_edge"))),
     ("fingerprint", adopt_state),
-    ("running_totals", |conn, _| quiet(running_totals::count_again(conn))),
+    ("running_totals", |conn, _| quiet(derived_tables::make_again(conn, "running_total"))),
 ];
 
 fn quiet(outcome: Result<(), StoreError>) -> Result<Vec<String>, StoreError> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, Row};
 
 use super::{CheckStatus, first_few, verdict};
-use crate::store::{ErrorContext, PreparedStatements, StoreError};
+use crate::store::{PreparedStatements, StoreError};
 
 /// Checks each total of nodes and references.
 pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
@@ -25,13 +25,4 @@ pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, Strin
     let bad = format!("other numbers than there are rows: {}", first_few(&off));
     let fine = "nodes and references are as many as the totals say".to_owned();
     Ok(verdict(off.is_empty(), fine, bad))
-}
-
-/// Counts all rows again.
-pub(super) fn count_again(conn: &Connection) -> Result<(), StoreError> {
-    const COUNT: &str = "
-        DELETE FROM running_total;
-        INSERT INTO running_total (counted, kind, n_rows, tokens)
-        SELECT counted, kind, n_rows, tokens FROM running_total_made;";
-    conn.execute_batch(COUNT).doing("count rows again")
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use rusqlite::{Connection, Row};
 use serde_json::Value;
 
-use super::{CheckStatus, count, first, verdict};
+use super::{CheckStatus, count, derived_tables, first, verdict};
 use crate::model::node_fields::CanonicalFields;
 use crate::model::tree::NodeType;
 use crate::model::typed_node_field_schemas::{TypedNodeSchema, is_view_name};
@@ -52,17 +52,7 @@ pub(super) fn fields(conn: &Connection, _: &Path) -> Result<(CheckStatus, String
 
 /// Compares the index of facets with what the fields say.
 pub(super) fn facets(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
-    const SURPLUS: &str = "
-        SELECT count(*)
-          FROM (SELECT key, value, node FROM facet
-                EXCEPT
-                SELECT key, value, node FROM facet_made)";
-    const MISSING: &str = "
-        SELECT count(*)
-          FROM (SELECT key, value, node FROM facet_made
-                EXCEPT
-                SELECT key, value, node FROM facet)";
-    let (n_surplus, n_missing) = (count(conn, SURPLUS)?, count(conn, MISSING)?);
+    let (n_surplus, n_missing) = derived_tables::surplus_and_missing(conn, "facet")?;
     let n = count(conn, "SELECT count(*) FROM facet")?;
     let bad = format!("{n_missing} facets are missing, {n_surplus} are of no field");
     Ok(verdict(n_surplus + n_missing == 0, format!("{n} facets follow the fields"), bad))
@@ -80,42 +70,15 @@ pub(super) fn nodes_off_index(conn: &Connection) -> Result<BTreeSet<i64>, StoreE
     Ok(nodes.into_iter().collect())
 }
 
-/// Makes the index of facets anew.
-pub(super) fn rebuild_facets(conn: &Connection) -> Result<(), StoreError> {
-    const REBUILD: &str = "
-        DELETE FROM facet;
-        INSERT OR IGNORE INTO facet (key, value, node) SELECT key, value, node FROM facet_made;";
-    conn.execute_batch(REBUILD).doing("rebuild the facets")
-}
-
 /// Compares the index of typed edges with what the fields say.
 pub(super) fn typed_edges(
     conn: &Connection,
     _: &Path,
 ) -> Result<(CheckStatus, String), StoreError> {
-    const SURPLUS: &str = "
-        SELECT count(*)
-          FROM (SELECT source, type, target, strength FROM typed_edge
-                EXCEPT
-                SELECT source, type, target, strength FROM typed_edge_made)";
-    const MISSING: &str = "
-        SELECT count(*)
-          FROM (SELECT source, type, target, strength FROM typed_edge_made
-                EXCEPT
-                SELECT source, type, target, strength FROM typed_edge)";
-    let (n_surplus, n_missing) = (count(conn, SURPLUS)?, count(conn, MISSING)?);
+    let (n_surplus, n_missing) = derived_tables::surplus_and_missing(conn, "typed_edge")?;
     let n = count(conn, "SELECT count(*) FROM typed_edge")?;
     let bad = format!("{n_missing} typed edges are missing, {n_surplus} are of no field");
     Ok(verdict(n_surplus + n_missing == 0, format!("{n} typed edges follow the fields"), bad))
-}
-
-/// Makes the index of typed edges anew.
-pub(super) fn rebuild_typed_edges(conn: &Connection) -> Result<(), StoreError> {
-    const REBUILD: &str = "
-        DELETE FROM typed_edge;
-        INSERT INTO typed_edge (source, type, target, strength)
-        SELECT source, type, target, strength FROM typed_edge_made;";
-    conn.execute_batch(REBUILD).doing("rebuild the typed edges")
 }
 
 /// Returns the names of the custom views whose name or conditions are invalid, and how many views

@@ -113,7 +113,6 @@ impl Reader {
 
     fn count_heat(&self, cold: f64) -> Result<HeatDistribution, StoreError> {
         const HEATS: &str = "SELECT temperature, at, pinned, access_count, node FROM heat";
-        const NODES: &str = "SELECT count(*) FROM node";
         const UNTOUCHED: &str = "
             SELECT key FROM node WHERE key NOT IN (SELECT node FROM heat) LIMIT ?1";
         let attended = self.attended()?;
@@ -124,8 +123,10 @@ impl Reader {
         };
         let rows: Vec<(f64, NodeRowId, (bool, bool))> =
             self.all(HEATS, [], read).doing("read the temperatures")?;
-        let mut sums =
-            HeatDistribution { n_nodes: self.number(NODES)?, ..HeatDistribution::default() };
+        let mut sums = HeatDistribution {
+            n_nodes: self.running_totals()?.n_nodes(),
+            ..HeatDistribution::default()
+        };
         for &(temperature, _, (is_pinned, is_read)) in &rows {
             sums.bins[bin(temperature)] += 1;
             sums.n_pinned += u64::from(is_pinned);

@@ -90,18 +90,14 @@ impl Reader {
         self.at_one_state(|reader| {
             let counters = reader.change_counters()?;
             let totals = reader.running_totals()?;
+            let n_nodes = totals.n_nodes();
             Ok(Stats {
                 path: reader.conn.path().unwrap_or_default().to_owned(),
                 size_bytes: reader.size_bytes()?,
                 tokens: totals.tokens,
                 n_snapshots: reader.n_snapshots(&counters)?,
                 head: reader.head_snapshot()?,
-                temperatures: reader.recent_temperatures(
-                    &counters,
-                    totals.n_nodes(),
-                    lines,
-                    now,
-                )?,
+                temperatures: reader.recent_temperatures(&counters, n_nodes, lines, now)?,
                 by_type: totals.by_type,
                 n_parsed: totals.n_parsed,
                 n_manual: totals.n_manual,
@@ -173,8 +169,9 @@ impl Reader {
         &self,
         lines: HeatThresholds,
     ) -> Result<TemperatureStats, StoreError> {
-        const NODES: &str = "SELECT count(*) FROM node";
-        self.at_one_state(|reader| reader.temperatures_of(lines, reader.number(NODES)?))
+        self.at_one_state(|reader| {
+            reader.temperatures_of(lines, reader.running_totals()?.n_nodes())
+        })
     }
 
     /// Returns the distribution of temperatures of so many nodes. Those without a row have one
