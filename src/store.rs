@@ -44,6 +44,7 @@ mod replication_error;
 pub(crate) mod schema;
 mod schema_check_cache;
 pub(crate) mod source_files;
+pub(crate) mod texts_before_repairs;
 pub(crate) mod unsafe_wal_open_refusal;
 mod vector_writer;
 mod work_leases;

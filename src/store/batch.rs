@@ -19,6 +19,7 @@ mod knowledge_lookup;
 mod manual_edges;
 mod node_inserts;
 mod nodes;
+mod repaired_texts;
 mod request_receipts;
 mod source_files;
 mod tombstones;

@@ -93,6 +93,8 @@ pub(crate) struct NodeRecord {
     pub(crate) content_hash: ContentHash,
     pub(crate) token_count: u32,
     pub(crate) source_hash: Option<ContentHash>,
+    /// Hash of what its file said, where a repair accepted an altered text since then.
+    pub(crate) hash_before_repair: Option<ContentHash>,
     pub(crate) breadcrumb: String,
     pub(crate) content: String,
     pub(crate) attributes: OptionalColumnValues,
@@ -187,6 +189,7 @@ impl NodeRecord {
             content_hash,
             token_count: read_tokens(row, 9)?,
             source_hash: source_hash.as_deref().and_then(ContentHash::parse),
+            hash_before_repair: None,
             breadcrumb: row.get(11)?,
             content: row.get(12)?,
             attributes,

@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, Row};
 
-use super::record::{FileId, FileRow, Root, RootId};
-use super::{PreparedStatements, StoreError};
+use super::record::{FileId, FileRow, NodeRowId, Root, RootId};
+use super::{PreparedStatements, StoreError, texts_before_repairs};
 use crate::model::identity::ContentHash;
 
 /// Returns every compiled folder that has files, by path. Other roots keep their rows, since the
@@ -53,30 +53,44 @@ pub(super) fn file_at(
     conn.find(FILE, [root, path], FileRow::read, "read a file's row")
 }
 
-/// Returns the hashes and bytes of the base texts of a file's nodes.
-pub(super) fn file_texts(
-    conn: &Connection,
-    file: FileId,
-) -> Result<Vec<(ContentHash, usize)>, StoreError> {
-    const TEXTS: &str = "
+/// The keys of a file's nodes, as the table `inside`.
+macro_rules! nodes_of_file {
+    () => {
+        "
         WITH RECURSIVE inside (key) AS (
             SELECT key FROM node WHERE parent IS NULL AND file = ?1
             UNION ALL
             SELECT node.key FROM inside JOIN node ON node.parent = inside.key
-        )
-        SELECT source_hash,
+        )"
+    };
+}
+
+pub(super) use nodes_of_file;
+
+/// Returns the hashes and bytes of the base texts of a file's nodes.
+pub(super) fn file_texts(
+    conn: &Connection,
+    row: &FileRow,
+) -> Result<Vec<(ContentHash, usize)>, StoreError> {
+    const TEXTS: &str = concat!(
+        nodes_of_file!(),
+        "
+        SELECT node.key, source_hash,
                CASE source_hash
                    WHEN content_hash THEN octet_length(content)
                    ELSE ifnull((SELECT octet_length(content) FROM blob WHERE hash = source_hash), 0)
                END
           FROM inside
          CROSS JOIN node ON node.key = inside.key
-         WHERE source_hash IS NOT NULL";
-    let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
-    let texts: Vec<(String, i64)> =
-        conn.rows(TEXTS, [file.0], read, "read the hashes of a file's texts")?;
-    let known = texts.into_iter().filter_map(|(hash, n_bytes)| {
-        Some((ContentHash::parse(&hash)?, usize::try_from(n_bytes).unwrap_or(0)))
+         WHERE source_hash IS NOT NULL"
+    );
+    let before = texts_before_repairs::of_file(conn, row)?;
+    let read = |row: &Row<'_>| Ok((NodeRowId(row.get(0)?), row.get(1)?, row.get(2)?));
+    let texts: Vec<(NodeRowId, String, i64)> =
+        conn.rows(TEXTS, [row.id.0], read, "read the hashes of a file's texts")?;
+    let known = texts.into_iter().filter_map(|(key, hash, n_bytes)| {
+        let hash = before.get(&key).copied().or_else(|| ContentHash::parse(&hash))?;
+        Some((hash, usize::try_from(n_bytes).unwrap_or(0)))
     });
     Ok(known.collect())
 }

@@ -140,8 +140,11 @@ impl Writer {
     }
 
     /// Returns the hashes and bytes of the base texts of a file's nodes.
-    pub(crate) fn file_texts(&self, file: FileId) -> Result<Vec<(ContentHash, usize)>, StoreError> {
-        self.read(|conn| source_files::file_texts(conn, file))
+    pub(crate) fn file_texts(
+        &self,
+        row: &FileRow,
+    ) -> Result<Vec<(ContentHash, usize)>, StoreError> {
+        self.read(|conn| source_files::file_texts(conn, row))
     }
 
     /// Returns the hashes of a file's texts that an agent forgot.

@@ -10,6 +10,7 @@ mod altered_nodes;
 mod damaged_rows;
 mod damaged_schema;
 mod dangling_rows;
+mod repaired_texts;
 
 use std::fs;
 use std::path::PathBuf;

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::repair_history_recorder::MESSAGE;
 use super::{CheckStatus, count, first_few};
 use crate::store::past_states::{legacy_history_completion, unrestorable_snapshots};
 use crate::store::{PreparedStatements, StoreError, history_reader};
@@ -30,7 +29,7 @@ pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, Strin
         let bad = format!("{n_bad} of {n} changes do not say what a node was: {first}");
         return Ok((CheckStatus::Fail, bad));
     }
-    let found = unrestorable_snapshots::find(conn, MESSAGE)?;
+    let found = unrestorable_snapshots::find(conn)?;
     let n_snapshots = found.n_snapshots;
     if !found.lost.is_empty() {
         let (n_lost, names) = (found.lost.len(), names(&found.lost));
@@ -77,7 +76,7 @@ pub(super) fn repair(conn: &Connection) -> Result<Vec<String>, StoreError> {
         conn.run(COUNT, [], "count the changes")?;
         conn.run(UNCOUNT, [], "count the changes")?;
     }
-    let lost = unrestorable_snapshots::find(conn, MESSAGE)?.lost;
+    let lost = unrestorable_snapshots::find(conn)?.lost;
     unrestorable_snapshots::give_up(conn, &lost)?;
     if !lost.is_empty() {
         notes.push(format!("no rollback to these snapshots any more: {}", names(&lost)));

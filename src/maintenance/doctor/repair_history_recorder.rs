@@ -6,10 +6,8 @@ use super::compute_state_fingerprint;
 use crate::model::clock::UnixMillis;
 use crate::model::identity::ContentHash;
 use crate::store::node_columns::SqlTemplate;
+use crate::store::texts_before_repairs::REPAIR_MESSAGE;
 use crate::store::{PreparedStatements, StoreError};
-
-/// The message of a repair's snapshot.
-pub(super) const MESSAGE: &str = "doctor: repaired";
 
 /// The step of statements here.
 const DOING: &str = "record a repair";
@@ -34,7 +32,7 @@ impl RepairHistoryRecorder {
         if hash != ContentHash(compute_state_fingerprint(conn)?).to_string() {
             return Ok(None);
         }
-        conn.run(FOLLOW, params![head, MESSAGE, now.0], DOING)?;
+        conn.run(FOLLOW, params![head, REPAIR_MESSAGE, now.0], DOING)?;
         Ok(Some(RepairHistoryRecorder { id: conn.last_insert_rowid(), n_changes: 0 }))
     }
 

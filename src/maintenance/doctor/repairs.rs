@@ -22,6 +22,7 @@ use crate::model::heat;
 use crate::model::identity::ContentHash;
 use crate::store::commit_outcome::commit;
 use crate::store::replica_write_guard::mark_unpublished;
+use crate::store::texts_before_repairs::REPAIR_MESSAGE;
 use crate::store::write_lock_and_holder::begin_write;
 use crate::store::{
     ErrorContext, PreparedStatements, StoreError, connection, last_resort, links, schema,
@@ -87,7 +88,7 @@ fn adopt_state(conn: &Connection, now: UnixMillis) -> Result<Vec<String>, StoreE
     node_files::separate(conn)?;
     let lost = nodes_gone_without_diff::named(conn)?;
     text_hashes::forget_hashes(conn)?;
-    rewrite_fingerprint(conn, repair_history_recorder::MESSAGE, now)?;
+    rewrite_fingerprint(conn, REPAIR_MESSAGE, now)?;
     Ok(std::iter::once(READ_AGAIN.to_owned()).chain(lost).collect())
 }
 

@@ -242,6 +242,22 @@ pub(super) fn remove_blocks(parsed: ParsedFile, is_dropped: &[bool]) -> ParsedFi
     kept
 }
 
+/// Puts the file's texts below the overlays of nodes of which a repair accepted an altered text: the
+/// file did not change.
+pub(super) fn replace_accepted_bases(
+    batch: &Batch<'_>,
+    work: &mut FileBeingCompiled,
+) -> Result<(), StoreError> {
+    let ParsedFile { tree, hashes, .. } = &work.parsed;
+    let blocks = tree.nodes.iter().zip(hashes).zip(&mut work.matched);
+    for ((block, &hash), node) in blocks.filter_map(|(it, node)| Some((it, node.as_mut()?))) {
+        if node.is_overlaid() && node.hash_before_repair == Some(hash) {
+            batch.replace_base(node, hash, &block.content)?;
+        }
+    }
+    Ok(())
+}
+
 /// Gives a file its former nodes back. A rollback restored them as agent nodes, and the file has
 /// their text again.
 pub(super) fn reclaim_base(

@@ -71,7 +71,8 @@ pub(super) fn apply_slice(
     }
     let (pool, moved) = (Vec::new(), BTreeSet::new());
     let (warnings, purged) = (Vec::new(), Vec::new());
-    let mut run = SliceApplier { plan, root, rows, moved, pool, warnings, purged, now };
+    let repaired = Vec::new();
+    let mut run = SliceApplier { plan, root, rows, moved, pool, repaired, warnings, purged, now };
     if !vanished.is_empty() {
         run.settle_vanished(batch, &vanished, &slice.files)?;
     }
@@ -79,6 +80,9 @@ pub(super) fn apply_slice(
     run.remove_the_rest(batch)?;
     for row in vanished.iter().filter(|it| !run.moved.contains(&it.id)) {
         batch.mark_file_gone(row.id)?;
+    }
+    for (node, hash) in run.repaired {
+        batch.give_up_without_text(node, hash)?;
     }
     Ok((run.warnings, run.purged))
 }
@@ -92,6 +96,8 @@ struct SliceApplier<'a> {
     moved: BTreeSet<FileId>,
     /// Old nodes without a successor so far, in document order by file.
     pool: Vec<NodeRecord>,
+    /// Nodes with a text that a repair accepted, and the hash of what their files said.
+    repaired: Vec<(NodeId, ContentHash)>,
     warnings: Vec<FileWarning>,
     purged: Vec<DeletedFile>,
     now: UnixMillis,
@@ -108,7 +114,7 @@ impl SliceApplier<'_> {
         let mut old = Vec::with_capacity(vanished.len());
         let mut removed: Vec<Vec<ContentHash>> = Vec::with_capacity(vanished.len());
         for row in vanished {
-            let (nodes, _) = split_by_author(batch.file_nodes(row.id)?);
+            let (nodes, _) = self.nodes_of(batch, row)?;
             let forgotten = batch.tombstones(row.id)?;
             let hashes = nodes.iter().map(base_hash);
             removed.push(hashes.chain(forgotten.iter().map(|it| it.source_hash)).collect());
@@ -155,11 +161,24 @@ impl SliceApplier<'_> {
             works.extend(self.begin(batch, source)?);
         }
         self.match_moves(&mut works);
-        for work in works {
+        for mut work in works {
+            agent_edit_alignment::replace_accepted_bases(batch, &mut work)?;
             let seed = self.plan.workspace.initial_temperatures.of(&work.path);
             apply(batch, work, seed)?;
         }
         Ok(())
+    }
+
+    /// Returns the nodes of a file and those of agents in it. `row` is what was known of the file.
+    fn nodes_of(
+        &mut self,
+        batch: &Batch<'_>,
+        row: &FileRow,
+    ) -> Result<(Vec<NodeRecord>, Vec<NodeRecord>), CompileError> {
+        let mut nodes = batch.file_nodes(row.id)?;
+        batch.note_hashes_before_repairs(row, &mut nodes)?;
+        self.repaired.extend(nodes.iter().filter_map(|it| Some((it.id, it.hash_before_repair?))));
+        Ok(split_by_author(nodes))
     }
 
     /// Records a file's stat and aligns its text with its nodes; `None` if that is all.
@@ -171,8 +190,8 @@ impl SliceApplier<'_> {
         let source = source.latest(self.plan);
         let path = source.found.path;
         let stat = trusted(source.found.stat, self.now);
-        let row = self.rows.get(&path);
-        let file = match row {
+        let row = self.rows.remove(&path);
+        let file = match &row {
             Some(row) => row.id,
             None => batch.add_file(self.root, &path, stat)?,
         };
@@ -185,7 +204,7 @@ impl SliceApplier<'_> {
             }
         };
         batch.note_stat(file, stat, Ok(hash))?;
-        if row.is_some_and(|row| row.content_hash == Some(hash)) {
+        if row.as_ref().is_some_and(|row| row.content_hash == Some(hash)) {
             return Ok(None);
         }
         let Parsed { tree, warnings } = parsed;
@@ -194,8 +213,8 @@ impl SliceApplier<'_> {
             line: Some(it.line),
             what: it.what,
         }));
-        let (old, agent_nodes) = match row {
-            Some(_) => split_by_author(batch.file_nodes(file)?),
+        let (old, agent_nodes) = match &row {
+            Some(row) => self.nodes_of(batch, row)?,
             None => (Vec::new(), Vec::new()),
         };
         let hashes = tree.nodes.iter().map(|it| ContentHash::of(&it.content)).collect();

@@ -26,7 +26,7 @@ pub(super) struct FileBeingCompiled {
     pub(super) matched: Vec<Option<NodeRecord>>,
 }
 
-/// Returns the hash of a node's base text.
+/// Returns the hash of a node's base text, by which it is recognized.
 pub(super) fn base_hash(node: &NodeRecord) -> ContentHash {
-    node.source_hash.unwrap_or(node.content_hash)
+    node.hash_before_repair.or(node.source_hash).unwrap_or(node.content_hash)
 }

@@ -203,7 +203,7 @@ impl MovedTextFinder<'_> {
 
     /// Returns the texts of a file that the memory has.
     fn known_texts(&self, row: &FileRow) -> Result<FileTextKeys, CompileError> {
-        Ok(sorted(self.writer.file_texts(row.id)?.into_iter()))
+        Ok(sorted(self.writer.file_texts(row)?.into_iter()))
     }
 }
 

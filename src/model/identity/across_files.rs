@@ -77,7 +77,8 @@ pub(crate) fn moves(old: &[UnmatchedNode], new: &[UnmatchedNode]) -> Vec<(usize,
         places.entry((it.node_type, it.hash)).or_default().push(at);
     }
     let mut pairs = Vec::new();
-    for (from, it) in old.iter().enumerate().filter(|(_, it)| is_real(it)) {
+    // An equal hash is that of an equally large text, whatever stands over the old one.
+    for (from, it) in old.iter().enumerate() {
         if let Some(to) = places.get_mut(&(it.node_type, it.hash)).and_then(Vec::pop) {
             pairs.push((from, to));
         }

@@ -7,12 +7,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, params};
 
 use super::{DatabaseStateAtSnapshot, ParentRef, PlacedNodeState, read_placed};
 use crate::model::database_state_fingerprint::sum_of_children;
-use crate::model::identity::ContentHash;
+use crate::model::identity::{ContentHash, NodeId};
 use crate::store::node_columns::SqlTemplate;
+use crate::store::texts_before_repairs::REPAIR_MESSAGE;
 use crate::store::{PreparedStatements, StoreError};
 
 /// Snapshots that no rollback restores, as a check of the history found them.
@@ -59,9 +60,8 @@ enum NodeChangeSinceOldest {
 }
 
 /// Follows the history back, and returns the snapshots that a rollback cannot restore. What is
-/// wrong with the present state says nothing of the history, and finds none. `repair` is the
-/// message of the snapshots of repairs.
-pub(crate) fn find(conn: &Connection, repair: &str) -> Result<UnrestorableSnapshots, StoreError> {
+/// wrong with the present state says nothing of the history, and finds none.
+pub(crate) fn find(conn: &Connection) -> Result<UnrestorableSnapshots, StoreError> {
     const SNAPSHOTS: &str = "SELECT id, cursor_hash FROM snapshot ORDER BY id DESC";
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let snapshots: Vec<(i64, String)> = conn.rows(SNAPSHOTS, [], read, "list the snapshots")?;
@@ -80,7 +80,7 @@ pub(crate) fn find(conn: &Connection, repair: &str) -> Result<UnrestorableSnapsh
             state.undo(conn, id)?;
         }
     }
-    for (id, is_waiting) in without_a_text(conn, repair)? {
+    for (id, is_waiting) in without_a_text(conn, None)? {
         if !found.lost.contains(&id) {
             if is_waiting { &mut found.waiting } else { &mut found.lost }.insert(id);
         }
@@ -100,6 +100,16 @@ pub(crate) fn leads_to_the_one_before(conn: &Connection, newest: i64) -> Result<
     let mut state = RewoundMemoryState::present(conn, id)?;
     state.undo(conn, newest)?;
     Ok(state.fingerprint().to_string() == hash)
+}
+
+/// Gives up the snapshots at which a node had a text with this hash, if that is nowhere now.
+pub(crate) fn give_up_without_text(
+    conn: &Connection,
+    node: NodeId,
+    hash: ContentHash,
+) -> Result<(), StoreError> {
+    let without = without_a_text(conn, Some((node, hash)))?;
+    give_up(conn, &without.into_iter().map(|(id, _)| id).collect())
 }
 
 /// Takes the fingerprints of snapshots away, so that a rollback to them is refused.
@@ -196,8 +206,12 @@ impl RewoundMemoryState {
 }
 
 /// Returns the snapshots with a fingerprint at which a node had a text that is nowhere now, and
-/// whether a repair had its file read again, which brings the text back.
-fn without_a_text(conn: &Connection, repair: &str) -> Result<Vec<(i64, bool)>, StoreError> {
+/// whether a repair had its file read again, which brings the text back. They are those of one text
+/// of one node, or all.
+fn without_a_text(
+    conn: &Connection,
+    of: Option<(NodeId, ContentHash)>,
+) -> Result<Vec<(i64, bool)>, StoreError> {
     // A node had the text that a change replaced since the change before that gave it.
     const WITHOUT: &str = "
         SELECT snapshot.id,
@@ -206,7 +220,7 @@ fn without_a_text(conn: &Connection, repair: &str) -> Result<Vec<(i64, bool)>, S
                              JOIN file ON file.id = node.file
                              JOIN snapshot AS repair ON repair.id = lost.snapshot
                             WHERE node.id = lost.node_id
-                              AND node.source_hash = node.content_hash
+                              AND node.source_hash = lost.new_hash
                               AND repair.message = ?1
                               AND file.content_hash IS NULL
                               AND NOT file.gone))
@@ -220,6 +234,7 @@ fn without_a_text(conn: &Connection, repair: &str) -> Result<Vec<(i64, bool)>, S
                                          AND earlier.old_hash IS NOT lost.old_hash), 0)
          WHERE snapshot.cursor_hash <> ''
            AND lost.old_hash IS NOT NULL
+           AND (?2 IS NULL OR lost.node_id = ?2 AND lost.old_hash = ?3)
            AND lost.old_hash IS NOT lost.new_hash
            AND lost.old_hash NOT IN (SELECT hash FROM blob)
            AND NOT EXISTS (SELECT 1
@@ -227,5 +242,6 @@ fn without_a_text(conn: &Connection, repair: &str) -> Result<Vec<(i64, bool)>, S
                             WHERE node.id = lost.node_id AND node.content_hash = lost.old_hash)
          GROUP BY snapshot.id";
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    conn.rows(WITHOUT, [repair], read, "look for former texts")
+    let (node, hash) = of.map(|(node, hash)| (node.to_string(), hash.to_string())).unzip();
+    conn.rows(WITHOUT, params![REPAIR_MESSAGE, node, hash], read, "look for former texts")
 }

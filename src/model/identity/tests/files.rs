@@ -103,4 +103,6 @@ fn only_large_nodes_move_between_files() {
         loose(NodeType::Code, other),
     ];
     assert_eq!(moves(&old, &new), [(1, 1), (3, 3)]);
+    let below_short_words = UnmatchedNode { size_bytes: 4, ..old[1] };
+    assert_eq!(moves(&[below_short_words], &new), [(0, 1)]);
 }
