@@ -1,4 +1,4 @@
-//! What texts of files were before a repair accepted altered ones.
+//! Finds what texts of files were before a repair accepted altered ones.
 //!
 //! Such a repair takes an altered text as it is and forgets the hash of its file, so that the next
 //! compile brings the true text back. Its change in the history has the hash of that text, by which

@@ -11,6 +11,7 @@ mod damaged_rows;
 mod damaged_schema;
 mod dangling_rows;
 mod repaired_texts;
+mod replaced_texts;
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Finds the nodes of which a label, fields, a type or another column was altered, by the
-//! fingerprint of the state.
+//! Finds the nodes of which a label, fields, a type or another column was altered, or the text
+//! together with its hash, by the fingerprint of the state.
 //!
 //! The fingerprint is a sum with one term a node. A [candidate](former_value_candidates) is the
 //! value that a node had at HEAD when it makes up the difference between the sum of the rows and
@@ -9,15 +9,18 @@
 //! and fields and their type have their index. The difference that is left is that of one or two
 //! nodes, or nothing explains it. The values of a file's node are looked for last, and in one node
 //! alone: the next compile brings them back, but it cannot bring back what leads to earlier states.
+//! [Texts](replaced_texts) are looked for where all of that explains nothing.
 
 mod former_value_candidates;
+mod replaced_texts;
 
 use std::collections::{BTreeSet, HashMap};
 use std::mem;
 
 use former_value_candidates::{
-    ColumnValue, FORMAT, LABEL, NODE_TYPE, PresentColumns, PresentNodeTexts,
+    CONTENT_HASH, ColumnValue, FORMAT, LABEL, NODE_TYPE, PresentColumns, PresentNodeTexts,
 };
+use replaced_texts::ReplacedTexts;
 use rusqlite::{Connection, Row, params};
 
 use super::PresentStateFingerprints;
@@ -37,7 +40,9 @@ use crate::store::{NodeFacetSet, PreparedStatements, StoreError, links, node_fac
 const PAIRED_MAX: usize = 1 << 17;
 
 /// The columns that a repair sets, their names in notes, and the statement for each.
-const COLUMNS: [(&str, &str, &str); 7] = [
+///
+/// A text with its former hash differs from it, so that the repair of texts goes on from there.
+const COLUMNS: [(&str, &str, &str); 8] = [
     (LABEL, "label", "UPDATE node SET label = ?2 WHERE key = ?1"),
     (FIELDS, "fields", "UPDATE node SET fields = ?2 WHERE key = ?1"),
     (NODE_TYPE, "type", "UPDATE node SET node_type = ?2 WHERE key = ?1"),
@@ -45,6 +50,7 @@ const COLUMNS: [(&str, &str, &str); 7] = [
     (LANG, "language", "UPDATE node SET lang = ?2 WHERE key = ?1"),
     (KEY_PATH, "key path", "UPDATE node SET key_path = ?2 WHERE key = ?1"),
     (FORMAT, "format", "UPDATE node SET format = ?2 WHERE key = ?1"),
+    (CONTENT_HASH, "text", "UPDATE node SET content_hash = ?2 WHERE key = ?1"),
 ];
 
 /// Altered nodes, which explain the difference between the state and HEAD's fingerprint.
@@ -52,7 +58,7 @@ const COLUMNS: [(&str, &str, &str); 7] = [
 pub(super) struct NodesAlteredSinceHead {
     /// The nodes that it proves, all of them.
     pub(super) proven: Vec<NodeAlteredSinceHead>,
-    /// Where it proves none: the nodes whose labels or fields other rows contradict.
+    /// Where it proves none: the nodes whose labels, fields or texts other rows contradict.
     pub(super) contradicted: Vec<String>,
 }
 
@@ -107,6 +113,9 @@ impl NodeAlteredSinceHead {
         let name = &self.name;
         let named = |column: &str| COLUMNS.iter().find(|it| it.0 == column).map(|it| it.1);
         match &self.values[..] {
+            [(CONTENT_HASH, _)] => {
+                format!("{name}: the hash of its text is again what HEAD's fingerprint proves")
+            }
             [(column, _)] => {
                 let column = named(column).unwrap_or(column);
                 format!("{name}: its {column} is again what HEAD's fingerprint proves")
@@ -132,12 +141,20 @@ pub(super) fn find(
     // A history that cannot be read explains nothing.
     let difference = kept.0.wrapping_sub(computed.0);
     let hypotheses = FormerColumnsHypotheses::of(conn, difference).unwrap_or_default();
-    let mut explaining = hypotheses.explain();
+    let mut explaining = hypotheses.explain(difference);
     let of_file = match explaining.is_empty() {
         true => hypotheses.of_file(conn).unwrap_or_default(),
         false => None,
     };
     explaining.extend(&of_file);
+    let texts = match explaining.is_empty() {
+        true => ReplacedTexts::of(conn).unwrap_or_default(),
+        false => ReplacedTexts::default(),
+    };
+    if explaining.is_empty() {
+        let with_texts = texts.sets().into_iter().find_map(|it| hypotheses.explain_with(it));
+        explaining.extend(with_texts.unwrap_or_default());
+    }
     let named = |it: &FormerColumnsHypothesis| {
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         let (id, label): (String, String) = conn.row(NAME, [it.node], read, "name a node")?;
@@ -147,7 +164,15 @@ pub(super) fn find(
     let proven: Result<Vec<NodeAlteredSinceHead>, StoreError> =
         explaining.into_iter().map(named).collect();
     let proven = proven?;
-    let contradicted = if proven.is_empty() { hypotheses.contradicted } else { Vec::new() };
+    let mut contradicted = Vec::new();
+    if proven.is_empty() {
+        let texts: Result<Vec<NodeAlteredSinceHead>, StoreError> =
+            texts.told.iter().map(named).collect();
+        contradicted.extend(texts?.into_iter().map(|it| it.name));
+        contradicted.extend(hypotheses.contradicted);
+        contradicted.sort_unstable();
+        contradicted.dedup();
+    }
     Ok(NodesAlteredSinceHead { proven, contradicted })
 }
 
@@ -198,15 +223,15 @@ impl FormerColumnsHypotheses {
         node.has_other_label() || self.off_index.contains(&node.key)
     }
 
-    /// Returns the states that make up the difference: all that are told by other rows, and at most
+    /// Returns the states that make up a difference: all that are told by other rows, and at most
     /// two more.
-    fn explain(&self) -> Vec<&FormerColumnsHypothesis> {
+    fn explain(&self, difference: u64) -> Vec<&FormerColumnsHypothesis> {
         let is_one = |it: &&Vec<FormerColumnsHypothesis>| it.len() == 1;
         let told: Vec<&FormerColumnsHypothesis> =
             self.witnessed.iter().filter(is_one).flatten().collect();
         let open = self.witnessed.iter().filter(|it| !is_one(it)).flatten();
         let open: Vec<&FormerColumnsHypothesis> = self.quiet.iter().chain(open).collect();
-        let left = told.iter().fold(self.difference, |left, it| left.wrapping_sub(it.difference));
+        let left = told.iter().fold(difference, |left, it| left.wrapping_sub(it.difference));
         let more = match left {
             0 => Some(Vec::new()),
             _ => explain(left, &open),
@@ -215,8 +240,19 @@ impl FormerColumnsHypotheses {
         let all = || self.quiet.iter().chain(self.witnessed.iter().flatten()).collect::<Vec<_>>();
         match more {
             Some(more) => told.into_iter().chain(more).collect(),
-            None => explain(self.difference, &all()).unwrap_or_default(),
+            None => explain(difference, &all()).unwrap_or_default(),
         }
+    }
+
+    /// Returns the states that make up the difference together with those of texts.
+    fn explain_with<'a>(
+        &'a self,
+        texts: Vec<&'a FormerColumnsHypothesis>,
+    ) -> Option<Vec<&'a FormerColumnsHypothesis>> {
+        let left = texts.iter().fold(self.difference, |left, it| left.wrapping_sub(it.difference));
+        let others = if left == 0 { Vec::new() } else { self.explain(left) };
+        let is_explained = !texts.is_empty() && (left == 0 || !others.is_empty());
+        is_explained.then(|| texts.into_iter().chain(others).collect())
     }
 
     fn add(&mut self, conn: &Connection, node: &PresentNode) -> Result<(), StoreError> {
@@ -423,7 +459,7 @@ fn value_of<'s>(state: &'s NodeState<'_>, column: &str) -> Option<&'s str> {
 /// Returns whether a state has just the entries of the index of fields.
 fn is_indexed_as(state: &NodeState<'_>, index: &NodeFacetSet) -> bool {
     let node_type = value_of(state, NODE_TYPE).and_then(NodeType::parse);
-    let (Some(node_type), Some(hash)) = (node_type, value_of(state, "content_hash")) else {
+    let (Some(node_type), Some(hash)) = (node_type, value_of(state, CONTENT_HASH)) else {
         return false;
     };
     node_facet_set(node_type, hash, value_of(state, FIELDS)).as_ref() == Some(index)

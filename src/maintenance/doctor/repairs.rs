@@ -12,7 +12,7 @@ use super::altered_node_columns::NodeAlteredSinceHead;
 use super::{
     CHECKS, PresentStateFingerprints, altered_file_and_root_row_ids, altered_node_columns,
     broken_fields_repair, compile_roots, compute_state_fingerprint, count, dangling_diffs,
-    derived_tables, head_and_fingerprint_repair, history_rows, invalid_utf8_texts,
+    derived_tables, first_few, head_and_fingerprint_repair, history_rows, invalid_utf8_texts,
     lost_file_row_recovery, node_files, node_rows, nodes_gone_without_diff, number_ranges,
     repair_history_recorder, rowid_overflow_and_singletons, run, source_file_paths, text_hashes,
     typed_nodes,
@@ -76,11 +76,16 @@ fn quiet(outcome: Result<(), StoreError>) -> Result<Vec<String>, StoreError> {
     outcome.map(|()| Vec::new())
 }
 
-/// Gives altered nodes back what HEAD's fingerprint proves.
+/// Gives altered nodes back what HEAD's fingerprint proves, and names those of which it proves
+/// nothing.
 fn restore_altered(conn: &Connection) -> Result<Vec<String>, StoreError> {
     let altered = altered_node_columns::find(conn, &PresentStateFingerprints::read(conn)?)?;
     altered_node_columns::restore(conn, &altered.proven)?;
-    Ok(altered.proven.iter().map(NodeAlteredSinceHead::note).collect())
+    let unproven = match &altered.contradicted[..] {
+        [] => None,
+        names => Some(format!("altered, and kept as they are now: {}", first_few(names))),
+    };
+    Ok(altered.proven.iter().map(NodeAlteredSinceHead::note).chain(unproven).collect())
 }
 
 /// Takes the state as it is, and has the next compile compare it with the files.

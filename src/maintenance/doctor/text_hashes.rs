@@ -26,6 +26,8 @@ struct AlteredText {
     label: String,
     /// The text, with replacement characters for bytes that are none.
     content: String,
+    /// The hash that the text had.
+    hash: String,
     /// The hash of what the file said, empty for an agent's node.
     source_hash: String,
     /// Whether the text was that of a file, as the kept hashes say.
@@ -53,7 +55,7 @@ pub(super) fn repair(conn: &Connection, now: UnixMillis) -> Result<Vec<String>, 
     const SET: &str = "
         UPDATE node
            SET content = ?2, content_hash = ?3, token_count = ?4,
-               source_hash = iif(?5, ?3, source_hash)
+               source_hash = nullif(?5, '')
          WHERE key = ?1";
     let (mut files, mut names, mut notes) = (BTreeSet::new(), Vec::new(), Vec::new());
     let altered = altered_texts(conn)?;
@@ -62,13 +64,14 @@ pub(super) fn repair(conn: &Connection, now: UnixMillis) -> Result<Vec<String>, 
         false => RepairHistoryRecorder::begin(conn, now)?,
     };
     for mut it in altered {
-        it.is_of_file = it.is_of_file || it.was_of_file(conn)?;
+        it.find_author(conn)?;
         let hash = ContentHash::of(&it.content).to_string();
         let n_tokens = tokens::count(&it.content);
         if let Some(snapshot) = &mut snapshot {
             snapshot.record_text(conn, it.key, &hash)?;
         }
-        conn.run(SET, params![it.key, it.content, hash, n_tokens, it.is_of_file], "mend a text")?;
+        let source_hash = if it.is_of_file { &hash } else { &it.source_hash };
+        conn.run(SET, params![it.key, it.content, hash, n_tokens, source_hash], "mend a text")?;
         match it.file {
             Some(file) if it.is_of_file => {
                 forget_hash(conn, file)?;
@@ -119,18 +122,52 @@ impl AlteredText {
         }
     }
 
-    /// Returns whether the text was that of a file before its hash was altered, too.
-    ///
-    /// The base of an overlay is kept in the history, and the overlay was the last change.
-    fn was_of_file(&self, conn: &Connection) -> Result<bool, StoreError> {
-        const WAS_OF_FILE: &str = "
-            SELECT ?2 NOT IN (SELECT hash FROM blob)
-                OR ?2 IS (SELECT new_hash FROM diff WHERE node_id = ?1
-                           ORDER BY snapshot DESC LIMIT 1)";
-        if self.is_sound || self.file.is_none() || self.source_hash.is_empty() {
-            return Ok(false);
+    /// Finds out whose text it was that had the hash. The latest change tells, unless the kept
+    /// hashes say that it was the file's, which may have taken over what an agent wrote.
+    fn find_author(&mut self, conn: &Connection) -> Result<(), StoreError> {
+        const LATEST: &str = "
+            SELECT new_hash, compile_root <> ''
+              FROM diff
+              JOIN snapshot ON snapshot.id = diff.snapshot
+             WHERE node_id = ?1 AND old_hash IS NOT new_hash
+             ORDER BY diff.snapshot DESC, seq DESC
+             LIMIT 1";
+        // The base of an overlay is kept in the history.
+        const IS_BASE_KEPT: &str = "SELECT ?1 IN (SELECT hash FROM blob)";
+        if self.is_of_file || self.source_hash.is_empty() {
+            return Ok(());
         }
-        conn.row(WAS_OF_FILE, [&self.id, &self.source_hash], |row| row.get(0), "look for a base")
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let latest: Option<(Option<String>, bool)> =
+            conn.find(LATEST, [&self.id], read, "look for an author")?;
+        let (hash, is_compiled) = latest.unwrap_or_default();
+        let is_base_kept: bool =
+            conn.row(IS_BASE_KEPT, [&self.source_hash], |row| row.get(0), "look for a base")?;
+        if hash.as_ref() == Some(&self.hash) {
+            self.is_of_file = is_compiled && self.file.is_some();
+            if !is_compiled && (self.is_sound || !is_base_kept) {
+                self.source_hash = self.compiled_hash(conn)?.unwrap_or_default();
+            }
+            self.is_sound = false;
+        } else if !self.is_sound && self.file.is_some() {
+            self.is_of_file = !is_base_kept || hash.as_ref() == Some(&self.source_hash);
+        }
+        Ok(())
+    }
+
+    /// Returns the hash of the last text that a compile gave the node.
+    fn compiled_hash(&self, conn: &Connection) -> Result<Option<String>, StoreError> {
+        const COMPILED: &str = "
+            SELECT new_hash
+              FROM diff
+              JOIN snapshot ON snapshot.id = diff.snapshot
+             WHERE node_id = ?1
+               AND compile_root <> ''
+               AND new_hash IS NOT NULL
+               AND old_hash IS NOT new_hash
+             ORDER BY diff.snapshot DESC, seq DESC
+             LIMIT 1";
+        conn.find(COMPILED, [&self.id], |row| row.get(0), "look for a base")
     }
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Option<AlteredText>> {
@@ -151,6 +188,7 @@ impl AlteredText {
             is_sound: is_text && found == source_hash,
             source_hash,
             content,
+            hash,
         }))
     }
 }

@@ -242,8 +242,7 @@ pub(super) fn remove_blocks(parsed: ParsedFile, is_dropped: &[bool]) -> ParsedFi
     kept
 }
 
-/// Puts the file's texts below the overlays of nodes of which a repair accepted an altered text: the
-/// file did not change.
+/// Puts the texts of a file that did not change below overlays over what a repair accepted.
 pub(super) fn replace_accepted_bases(
     batch: &Batch<'_>,
     work: &mut FileBeingCompiled,

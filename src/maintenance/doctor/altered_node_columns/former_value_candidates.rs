@@ -20,6 +20,7 @@ use crate::text::{
 pub(super) const LABEL: &str = "label";
 pub(super) const NODE_TYPE: &str = "node_type";
 pub(super) const FORMAT: &str = "format";
+pub(super) const CONTENT_HASH: &str = "content_hash";
 
 /// Earlier versions of a node that are tried, the newest ones.
 const VERSIONS_MAX: u32 = 16;
