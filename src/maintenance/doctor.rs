@@ -319,8 +319,7 @@ fn integrity(conn: &Connection, path: &Path) -> Result<(CheckStatus, String), St
     const FINDINGS_MAX: usize = 3;
     let findings: Vec<String> =
         conn.rows("PRAGMA integrity_check", [], |row| row.get::<_, String>(0), "check the file")?;
-    let shown = findings.iter().take(FINDINGS_MAX).map(|it| crate::text::fold_whitespace(it));
-    let shown: Vec<String> = shown.collect();
+    let shown: Vec<String> = findings.iter().take(FINDINGS_MAX).map(|it| shown(it)).collect();
     let is_fine = findings.len() == 1 && shown.iter().all(|it| it == "ok");
     let bad = format!("{} findings: {}", findings.len(), shown.join("; "));
     let (status, mut detail) = verdict(is_fine, "every page and index is sound".to_owned(), bad);
@@ -348,15 +347,22 @@ fn foreign_keys(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), St
 /// Returns the first few of a list, for a message.
 fn first_few(names: &[String]) -> String {
     const NAMED_MAX: usize = 5;
-    let mut text = names.iter().take(NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let mut text = names.iter().take(NAMED_MAX).map(|it| shown(it)).collect::<Vec<_>>().join(", ");
     if NAMED_MAX < names.len() {
         text.push_str(&format!(" and {} more", names.len() - NAMED_MAX));
     }
     text
 }
 
-fn first(names: &[String]) -> &str {
-    names.first().map_or("", String::as_str)
+/// Returns a value of the file as a message has it: folded, and of a length that fits there,
+/// whatever the file has.
+fn shown(value: &str) -> String {
+    const SHOWN_CHARS_MAX: usize = 400;
+    crate::text::fold_and_truncate(value, SHOWN_CHARS_MAX)
+}
+
+fn first(names: &[String]) -> String {
+    names.first().map_or_else(String::new, |it| shown(it))
 }
 
 fn heat_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {

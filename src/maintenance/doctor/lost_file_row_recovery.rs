@@ -12,13 +12,12 @@ use rusqlite::{Connection, Row, params};
 
 use super::repair_history_recorder::head_snapshot;
 use super::text_hashes::node_name;
-use super::{compute_state_fingerprint, first_few};
+use super::{compute_state_fingerprint, first_few, shown};
 use crate::model::database_state_fingerprint::{NodeState, sum_of_children};
 use crate::model::identity::ContentHash;
 use crate::store::node_columns::SqlTemplate;
 use crate::store::record::read_state;
 use crate::store::{PreparedStatements, StoreError};
-use crate::text::fold_whitespace;
 
 /// Paths that are tried at most.
 const TRIES_MAX: usize = 100_000;
@@ -104,7 +103,7 @@ pub(super) fn restore(conn: &Connection) -> Result<Vec<String>, StoreError> {
     if let ([_], [(file, _)]) = (&lost[..], &notes[..])
         && let Some(path) = prove(conn, *file)?
     {
-        let path = fold_whitespace(&path);
+        let path = shown(&path);
         return Ok(vec![format!(
             "the row of a file was lost, and the next compile reads it again: {path}"
         )]);
@@ -119,7 +118,7 @@ pub(super) fn restore(conn: &Connection) -> Result<Vec<String>, StoreError> {
         format!(
             "the row of a file was lost; its path is guessed to be `{}`, until the next compile \
              finds its texts",
-            fold_whitespace(&path)
+            shown(&path)
         )
     };
     Ok(notes.into_iter().map(note).collect())
@@ -163,7 +162,7 @@ pub(super) fn restore_altered_path(conn: &Connection) -> Result<Vec<String>, Sto
             break;
         }
         if let Some(path) = known.prove(conn, file, difference)? {
-            let [altered, path] = [&altered, &path].map(|it| fold_whitespace(it));
+            let [altered, path] = [&altered, &path].map(|it| shown(it));
             return Ok(vec![format!(
                 "the path of a file was altered: `{altered}` is again `{path}`"
             )]);

@@ -9,9 +9,8 @@ use std::path::Path;
 use rusqlite::{Connection, Row};
 
 use super::text_hashes::node_name;
-use super::{CheckStatus, PresentStateFingerprints, count, first_few, verdict};
+use super::{CheckStatus, PresentStateFingerprints, count, first_few, shown, verdict};
 use crate::store::{PreparedStatements, StoreError};
-use crate::text::fold_whitespace;
 
 /// Compares the file of every node with that of the node above.
 pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
@@ -59,7 +58,7 @@ fn in_other_files(conn: &Connection) -> Result<Vec<String>, StoreError> {
         let (id, label): (String, String) = (row.get(0)?, row.get(1)?);
         let node = node_name(&id, &label);
         Ok(match row.get::<_, Option<String>>(2)? {
-            Some(path) => format!("{node} of {}", fold_whitespace(&path)),
+            Some(path) => format!("{node} of {}", shown(&path)),
             None => node,
         })
     };

@@ -5,13 +5,13 @@ use std::path::Path;
 use rusqlite::{Connection, params};
 
 use super::text_hashes::node_name;
-use super::{CheckStatus, first_few, verdict};
+use super::{CheckStatus, first_few, shown, verdict};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::store::node_columns::SqlTemplate;
 use crate::store::record::NodeRecord;
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
-use crate::text::{fold_whitespace, tokens};
+use crate::text::tokens;
 
 /// Checks the columns of every node.
 pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
@@ -28,7 +28,7 @@ pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, Strin
             Ok(Err(error)) => error.to_string(),
             Err(error) => error.to_string(),
         };
-        bad.push(fold_whitespace(&what));
+        bad.push(shown(&what));
     }
     let named = format!("{} of {n} nodes are damaged: {}", bad.len(), first_few(&bad));
     Ok(verdict(bad.is_empty(), format!("{n} nodes can be read"), named))

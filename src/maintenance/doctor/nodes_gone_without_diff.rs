@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, Row};
 
-use super::first_few;
 use super::text_hashes::node_name;
+use super::{first_few, shown};
 use crate::model::identity::NodeId;
 use crate::store::{PreparedStatements, StoreError};
 
@@ -31,7 +31,7 @@ pub(super) fn named(conn: &Connection) -> Result<Option<String>, StoreError> {
     // What is no id is the fault of a change, not of a node.
     lost.retain(|it| NodeId::parse(&it.0).is_some());
     let name = |(id, label): &(String, String)| match label.is_empty() {
-        true => format!("`{id}`"),
+        true => format!("`{}`", shown(id)),
         false => node_name(id, label),
     };
     let nodes: Vec<String> = lost.iter().map(name).collect();

@@ -10,11 +10,11 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 
 use super::repair_history_recorder::RepairHistoryRecorder;
-use super::{CheckStatus, first_few, verdict};
+use super::{CheckStatus, first_few, shown, verdict};
 use crate::model::clock::UnixMillis;
 use crate::model::identity::ContentHash;
 use crate::store::{PreparedStatements, StoreError};
-use crate::text::{fold_whitespace, tokens};
+use crate::text::{LABEL_CHARS_MAX, fold_and_truncate, tokens};
 
 /// A node whose text differs from its hash.
 struct AlteredText {
@@ -110,7 +110,7 @@ fn forget_hash(conn: &Connection, file: i64) -> Result<(), StoreError> {
 
 /// Names a node by its id and its label, for a message.
 pub(super) fn node_name(id: &str, label: &str) -> String {
-    format!("`{}` \"{}\"", fold_whitespace(id), fold_whitespace(label))
+    format!("`{}` \"{}\"", shown(id), fold_and_truncate(label, LABEL_CHARS_MAX))
 }
 
 impl AlteredText {
@@ -118,7 +118,7 @@ impl AlteredText {
         let node = node_name(&self.id, &self.label);
         match self.path.is_empty() {
             true => node,
-            false => format!("{node} of {}", fold_whitespace(&self.path)),
+            false => format!("{node} of {}", shown(&self.path)),
         }
     }
 

@@ -106,6 +106,27 @@ fn an_altered_label_of_a_file_is_given_back() {
     folder.assert_healthy("m.db");
 }
 
+/// A hostile file may have any label, id or path.
+#[test]
+fn a_report_stays_short_whatever_the_file_has() {
+    let folder = memory();
+    let long = "replace(hex(zeroblob(20000)), '00', 'so ')";
+    for change in [
+        format!("UPDATE node SET label = {long} WHERE label = 'Note 8'"),
+        format!("UPDATE node SET id = {long} WHERE label = 'Note 7'"),
+        format!("UPDATE file SET path = {long} WHERE path = '6.md'"),
+        format!("UPDATE node SET node_type = {long} WHERE label = 'Note 5'"),
+        format!("UPDATE diff SET old_label = {long} WHERE op = 'rem'"),
+    ] {
+        tamper(&folder, &change);
+    }
+    for args in [&["doctor"][..], &["doctor", "--json"], &["doctor", "--fix"]] {
+        let ran = folder.run(args.iter().copied().chain(["--db", "m.db"]));
+        assert!(ran.transcript().len() < 10_000, "{args:?}: {} bytes", ran.transcript().len());
+    }
+    folder.assert_healthy("m.db");
+}
+
 /// An agent's words are in no file: the repair says where earlier ones are.
 #[test]
 fn an_altered_text_of_an_agent_is_named_with_its_history() {
