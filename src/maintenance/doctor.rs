@@ -419,10 +419,11 @@ fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(CheckStatus, String
     let (is_fine, altered) = (found.agree(), altered_node_columns::find(conn, &found)?);
     let (PresentStateFingerprints { computed, kept, .. }, head) = (&found, found.of_head());
     let mut bad = format!("the state is {computed}, kept was {kept}, HEAD says {head}");
-    let mut names: Vec<String> = altered.proven.into_iter().map(|it| it.name).collect();
-    names.extend(altered.contradicted);
-    if !names.is_empty() {
-        bad.push_str(&format!("; {} altered nodes: {}", names.len(), first_few(&names)));
+    let proven: Vec<String> = altered.proven.into_iter().map(|it| it.name).collect();
+    for (what, names) in [("altered", proven), ("doubtful", altered.contradicted)] {
+        if !names.is_empty() {
+            bad.push_str(&format!("; {} {what} nodes: {}", names.len(), first_few(&names)));
+        }
     }
     if !is_fine && let Some(lost) = nodes_gone_without_diff::named(conn)? {
         bad.push_str(&format!("; {lost}"));

@@ -15,30 +15,42 @@ use crate::model::identity::ContentHash;
 /// The message of the snapshots of repairs.
 pub(crate) const REPAIR_MESSAGE: &str = "doctor: repaired";
 
-/// Returns the hashes that the texts of a file's nodes had before a repair, by key. A file that was
-/// read since then has none.
+/// Returns the hashes that the texts of a file's nodes had before repairs, by key. A file whose row
+/// has the hash of what was read has none.
 pub(super) fn of_file(
     conn: &Connection,
     row: &FileRow,
 ) -> Result<HashMap<NodeRowId, ContentHash>, StoreError> {
-    const BEFORE: &str = concat!(
+    // A text may be altered again before the file is read.
+    const REPAIRS: &str = concat!(
         nodes_of_file!(),
         "
-        SELECT node.key, diff.old_hash
+        SELECT node.key, node.source_hash, diff.old_hash, diff.new_hash
           FROM inside
          CROSS JOIN node ON node.key = inside.key
-          JOIN diff ON diff.node_id = node.id AND diff.new_hash = node.source_hash
+         CROSS JOIN diff ON diff.node_id = node.id
           JOIN snapshot ON snapshot.id = diff.snapshot
-         WHERE diff.old_hash <> diff.new_hash
+         WHERE node.source_hash IS NOT NULL
+           AND diff.old_hash <> diff.new_hash
            AND snapshot.message = ?2
-         ORDER BY diff.snapshot"
+         ORDER BY diff.snapshot DESC"
     );
+    let mut before = HashMap::new();
     if row.content_hash.is_some() {
-        return Ok(HashMap::new());
+        return Ok(before);
     }
-    let read = |row: &Row<'_>| Ok((NodeRowId(row.get(0)?), row.get::<_, String>(1)?));
+    let read = |row: &Row<'_>| {
+        let hash = |idx| row.get(idx).map(|it: String| ContentHash::parse(&it));
+        Ok((NodeRowId(row.get(0)?), [hash(1)?, hash(2)?, hash(3)?]))
+    };
     let of = params![row.id.0, REPAIR_MESSAGE];
-    let rows: Vec<(NodeRowId, String)> =
-        conn.rows(BEFORE, of, read, "look for texts before a repair")?;
-    Ok(rows.into_iter().filter_map(|(key, hash)| Some((key, ContentHash::parse(&hash)?))).collect())
+    let repairs: Vec<(NodeRowId, [Option<ContentHash>; 3])> =
+        conn.rows(REPAIRS, of, read, "look for texts before a repair")?;
+    for (key, [source, old, new]) in repairs {
+        let now = before.get(&key).copied().or(source);
+        if let Some(old) = old.filter(|_| now.is_some() && now == new) {
+            before.insert(key, old);
+        }
+    }
+    Ok(before)
 }

@@ -153,7 +153,7 @@ pub(super) fn find(
     };
     if explaining.is_empty() {
         let with_texts = texts.sets().into_iter().find_map(|it| hypotheses.explain_with(it));
-        explaining.extend(with_texts.unwrap_or_default());
+        explaining.extend(with_texts.unwrap_or_else(|| hypotheses.explain_with_some(&texts)));
     }
     let named = |it: &FormerColumnsHypothesis| {
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
@@ -253,6 +253,16 @@ impl FormerColumnsHypotheses {
         let others = if left == 0 { Vec::new() } else { self.explain(left) };
         let is_explained = !texts.is_empty() && (left == 0 || !others.is_empty());
         is_explained.then(|| texts.into_iter().chain(others).collect())
+    }
+
+    /// Returns the one or two states, texts among them, that make up the difference.
+    fn explain_with_some<'a>(
+        &'a self,
+        texts: &'a ReplacedTexts,
+    ) -> Vec<&'a FormerColumnsHypothesis> {
+        let columns = self.quiet.iter().chain(self.witnessed.iter().flatten());
+        let all: Vec<&FormerColumnsHypothesis> = texts.all().chain(columns).collect();
+        explain(self.difference, &all).unwrap_or_default()
     }
 
     fn add(&mut self, conn: &Connection, node: &PresentNode) -> Result<(), StoreError> {

@@ -83,7 +83,10 @@ fn restore_altered(conn: &Connection) -> Result<Vec<String>, StoreError> {
     altered_node_columns::restore(conn, &altered.proven)?;
     let unproven = match &altered.contradicted[..] {
         [] => None,
-        names => Some(format!("altered, and kept as they are now: {}", first_few(names))),
+        names => Some(format!(
+            "other rows contradict these nodes, which are taken as they are: {}",
+            first_few(names)
+        )),
     };
     Ok(altered.proven.iter().map(NodeAlteredSinceHead::note).chain(unproven).collect())
 }

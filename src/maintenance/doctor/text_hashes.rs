@@ -122,8 +122,9 @@ impl AlteredText {
         }
     }
 
-    /// Finds out whose text it was that had the hash. The latest change tells, unless the kept
-    /// hashes say that it was the file's, which may have taken over what an agent wrote.
+    /// Finds out whose text it was that had the hash. The latest change tells, if the history still
+    /// has it, unless the kept hashes say that it was the file's, which may have taken over what an
+    /// agent wrote.
     fn find_author(&mut self, conn: &Connection) -> Result<(), StoreError> {
         const LATEST: &str = "
             SELECT new_hash, compile_root <> ''
@@ -155,19 +156,18 @@ impl AlteredText {
         Ok(())
     }
 
-    /// Returns the hash of the last text that a compile gave the node.
+    /// Returns the hash of the last text that a compile gave the node; none if it was born or
+    /// restored otherwise since then.
     fn compiled_hash(&self, conn: &Connection) -> Result<Option<String>, StoreError> {
         const COMPILED: &str = "
-            SELECT new_hash
+            SELECT iif(compile_root <> '', new_hash, NULL)
               FROM diff
               JOIN snapshot ON snapshot.id = diff.snapshot
              WHERE node_id = ?1
-               AND compile_root <> ''
-               AND new_hash IS NOT NULL
-               AND old_hash IS NOT new_hash
+               AND (op = 'add' OR compile_root <> '' AND old_hash <> new_hash)
              ORDER BY diff.snapshot DESC, seq DESC
              LIMIT 1";
-        conn.find(COMPILED, [&self.id], |row| row.get(0), "look for a base")
+        Ok(conn.find(COMPILED, [&self.id], |row| row.get(0), "look for a base")?.flatten())
     }
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Option<AlteredText>> {

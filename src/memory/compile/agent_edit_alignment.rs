@@ -27,7 +27,7 @@ pub(super) struct NodeWithBaseText<'a> {
 }
 
 /// Returns the nodes of a file with their base texts. The agent's text would not help to recognize
-/// the file's next version.
+/// the file's next version. Where a repair accepted a text, it is that one, with the former hash.
 pub(super) fn base_nodes<'a>(
     batch: &Batch<'_>,
     nodes: &'a [NodeRecord],

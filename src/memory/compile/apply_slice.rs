@@ -81,8 +81,8 @@ pub(super) fn apply_slice(
     for row in vanished.iter().filter(|it| !run.moved.contains(&it.id)) {
         batch.mark_file_gone(row.id)?;
     }
-    for (node, hash) in run.repaired {
-        batch.give_up_without_text(node, hash)?;
+    for node in run.repaired {
+        batch.give_up_without_texts(node)?;
     }
     Ok((run.warnings, run.purged))
 }
@@ -96,8 +96,8 @@ struct SliceApplier<'a> {
     moved: BTreeSet<FileId>,
     /// Old nodes without a successor so far, in document order by file.
     pool: Vec<NodeRecord>,
-    /// Nodes with a text that a repair accepted, and the hash of what their files said.
-    repaired: Vec<(NodeId, ContentHash)>,
+    /// Nodes with a text that a repair accepted.
+    repaired: Vec<NodeId>,
     warnings: Vec<FileWarning>,
     purged: Vec<DeletedFile>,
     now: UnixMillis,
@@ -177,7 +177,8 @@ impl SliceApplier<'_> {
     ) -> Result<(Vec<NodeRecord>, Vec<NodeRecord>), CompileError> {
         let mut nodes = batch.file_nodes(row.id)?;
         batch.note_hashes_before_repairs(row, &mut nodes)?;
-        self.repaired.extend(nodes.iter().filter_map(|it| Some((it.id, it.hash_before_repair?))));
+        let is_repaired = |it: &&NodeRecord| it.hash_before_repair.is_some();
+        self.repaired.extend(nodes.iter().filter(is_repaired).map(|it| it.id));
         Ok(split_by_author(nodes))
     }
 

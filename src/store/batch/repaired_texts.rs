@@ -37,11 +37,7 @@ impl Batch<'_> {
 
     /// Gives up the snapshots that need a text which a node had before a repair, and which its file
     /// did not bring back.
-    pub(crate) fn give_up_without_text(
-        &self,
-        node: NodeId,
-        hash: ContentHash,
-    ) -> Result<(), StoreError> {
-        unrestorable_snapshots::give_up_without_text(self.tx, node, hash)
+    pub(crate) fn give_up_without_texts(&self, node: NodeId) -> Result<(), StoreError> {
+        unrestorable_snapshots::give_up_without_texts(self.tx, node)
     }
 }

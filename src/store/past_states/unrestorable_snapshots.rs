@@ -59,6 +59,38 @@ enum NodeChangeSinceOldest {
     Other,
 }
 
+/// The rows of texts that are nowhere now, with the snapshots at which a node had them. A node had
+/// the text that a change replaced since the change before that gave it.
+macro_rules! snapshots_without_text {
+    () => {
+        "
+          FROM diff AS lost
+         CROSS JOIN snapshot
+            ON snapshot.id < lost.snapshot
+           AND snapshot.id >= ifnull((SELECT max(earlier.snapshot)
+                                        FROM diff AS earlier
+                                       WHERE earlier.node_id = lost.node_id
+                                         AND earlier.snapshot < lost.snapshot
+                                         AND earlier.old_hash IS NOT lost.old_hash), 0)
+         WHERE snapshot.cursor_hash <> ''
+           AND lost.old_hash IS NOT NULL
+           AND lost.old_hash IS NOT lost.new_hash
+           AND lost.old_hash NOT IN (SELECT hash FROM blob)
+           AND NOT EXISTS (SELECT 1
+                             FROM node
+                            WHERE node.id = lost.node_id AND node.content_hash = lost.old_hash)"
+    };
+}
+
+/// Asks for the snapshots at which a node had a text that a repair replaced.
+const WITHOUT_TEXTS_OF_NODE: &str = concat!(
+    "SELECT DISTINCT snapshot.id",
+    snapshots_without_text!(),
+    "
+       AND lost.node_id = ?1
+       AND EXISTS (SELECT 1 FROM snapshot WHERE id = lost.snapshot AND message = ?2)"
+);
+
 /// Follows the history back, and returns the snapshots that a rollback cannot restore. What is
 /// wrong with the present state says nothing of the history, and finds none.
 pub(crate) fn find(conn: &Connection) -> Result<UnrestorableSnapshots, StoreError> {
@@ -80,7 +112,7 @@ pub(crate) fn find(conn: &Connection) -> Result<UnrestorableSnapshots, StoreErro
             state.undo(conn, id)?;
         }
     }
-    for (id, is_waiting) in without_a_text(conn, None)? {
+    for (id, is_waiting) in without_a_text(conn)? {
         if !found.lost.contains(&id) {
             if is_waiting { &mut found.waiting } else { &mut found.lost }.insert(id);
         }
@@ -102,14 +134,12 @@ pub(crate) fn leads_to_the_one_before(conn: &Connection, newest: i64) -> Result<
     Ok(state.fingerprint().to_string() == hash)
 }
 
-/// Gives up the snapshots at which a node had a text with this hash, if that is nowhere now.
-pub(crate) fn give_up_without_text(
-    conn: &Connection,
-    node: NodeId,
-    hash: ContentHash,
-) -> Result<(), StoreError> {
-    let without = without_a_text(conn, Some((node, hash)))?;
-    give_up(conn, &without.into_iter().map(|(id, _)| id).collect())
+/// Gives up the snapshots at which a node had a text that a repair replaced, if it is nowhere now.
+pub(crate) fn give_up_without_texts(conn: &Connection, node: NodeId) -> Result<(), StoreError> {
+    let of = params![node.to_string(), REPAIR_MESSAGE];
+    let without: Vec<i64> =
+        conn.rows(WITHOUT_TEXTS_OF_NODE, of, |row| row.get(0), "look for former texts")?;
+    give_up(conn, &without.into_iter().collect())
 }
 
 /// Takes the fingerprints of snapshots away, so that a rollback to them is refused.
@@ -206,42 +236,33 @@ impl RewoundMemoryState {
 }
 
 /// Returns the snapshots with a fingerprint at which a node had a text that is nowhere now, and
-/// whether a repair had its file read again, which brings the text back. They are those of one text
-/// of one node, or all.
-fn without_a_text(
-    conn: &Connection,
-    of: Option<(NodeId, ContentHash)>,
-) -> Result<Vec<(i64, bool)>, StoreError> {
-    // A node had the text that a change replaced since the change before that gave it.
-    const WITHOUT: &str = "
+/// whether a repair had its file read again, which brings the text back.
+fn without_a_text(conn: &Connection) -> Result<Vec<(i64, bool)>, StoreError> {
+    const WITHOUT: &str = concat!(
+        "
         SELECT snapshot.id,
                min(EXISTS (SELECT 1
                              FROM node
                              JOIN file ON file.id = node.file
                              JOIN snapshot AS repair ON repair.id = lost.snapshot
                             WHERE node.id = lost.node_id
-                              AND node.source_hash = lost.new_hash
+                              AND node.source_hash IN (
+                                      SELECT new_hash
+                                        FROM diff
+                                        JOIN snapshot ON snapshot.id = diff.snapshot
+                                       WHERE node_id = lost.node_id
+                                         AND lost.snapshot <= diff.snapshot
+                                         AND snapshot.message = ?1)
                               AND repair.message = ?1
                               AND file.content_hash IS NULL
-                              AND NOT file.gone))
-          FROM diff AS lost
-         CROSS JOIN snapshot
-            ON snapshot.id < lost.snapshot
-           AND snapshot.id >= ifnull((SELECT max(earlier.snapshot)
-                                        FROM diff AS earlier
-                                       WHERE earlier.node_id = lost.node_id
-                                         AND earlier.snapshot < lost.snapshot
-                                         AND earlier.old_hash IS NOT lost.old_hash), 0)
-         WHERE snapshot.cursor_hash <> ''
-           AND lost.old_hash IS NOT NULL
-           AND (?2 IS NULL OR lost.node_id = ?2 AND lost.old_hash = ?3)
-           AND lost.old_hash IS NOT lost.new_hash
-           AND lost.old_hash NOT IN (SELECT hash FROM blob)
-           AND NOT EXISTS (SELECT 1
-                             FROM node
-                            WHERE node.id = lost.node_id AND node.content_hash = lost.old_hash)
-         GROUP BY snapshot.id";
+                              AND NOT file.gone))",
+        snapshots_without_text!(),
+        "
+         GROUP BY snapshot.id"
+    );
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let (node, hash) = of.map(|(node, hash)| (node.to_string(), hash.to_string())).unzip();
-    conn.rows(WITHOUT, params![REPAIR_MESSAGE, node, hash], read, "look for former texts")
+    conn.rows(WITHOUT, [REPAIR_MESSAGE], read, "look for former texts")
 }
+
+#[cfg(test)]
+mod tests;

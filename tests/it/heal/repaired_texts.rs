@@ -89,6 +89,27 @@ fn a_file_that_is_renamed_in_between_keeps_its_nodes_and_an_agents_words() {
     }
 }
 
+/// A failing disk alters a text more than once.
+#[test]
+fn texts_that_were_altered_twice_are_known_by_what_their_file_said() {
+    let folder = memory();
+    let sound = nodes(&folder);
+    let all = ["A hundred", "Limits", "Quota", "See it", "Rest", "None on"];
+    let ids: Vec<String> = all.iter().map(|it| id_of(&folder, it)).collect();
+    alter_and_accept(&folder, &ids);
+    tamper(&folder, "UPDATE node SET content = replace(content, 'zebras', 'lions')");
+    folder.ok(["doctor", "--fix", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
+    fs::rename(folder.path("notes/limits.md"), folder.path("notes/moved.md")).unwrap();
+    compile(&folder);
+    assert_eq!(nodes(&folder), sound);
+    // The texts of the first repair are nowhere; those before it are back.
+    assert_eq!(folder.run(["rollback", "4", "--db", "m.db"]).code, Some(2));
+    folder.ok(["rollback", "3", "--db", "m.db"]);
+    folder.ok(["rollback", "1", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
+}
+
 #[test]
 fn a_text_that_its_file_has_twice_comes_back_where_it_was() {
     const BOTH: &str = "SELECT id FROM node WHERE content = 'See it.' ORDER BY key";

@@ -212,7 +212,8 @@ fn a_replaced_text_with_another_label_is_named_and_kept() {
         let id = id_of(&sound, "m.db", text);
         let (folder, reports) = repair(&sound, &[replace(text, "Zebras.", ", label = 'Zebras.'")]);
         for (db, report) in reports {
-            let named = format!("altered, and kept as they are now: `{id}`");
+            let named =
+                format!("other rows contradict these nodes, which are taken as they are: `{id}`");
             assert!(report.contains(&named), "{db} {text}: {report}");
             assert_eq!(id_of(&folder, db, "Zebras."), id, "{db}");
         }
@@ -253,6 +254,46 @@ fn replaced_texts_are_proven_beside_an_agents_whose_change_is_lost() {
     overlay(&sound, "Note 5 says 5", "Agents know as well");
     changes.push(lose("Agents know as well"));
     check_file(&sound, &changes);
+}
+
+/// One or two texts are proven beside sound ones that their history contradicts.
+#[test]
+fn replaced_texts_are_proven_beside_a_note_whose_last_change_is_lost() {
+    let sound = texts_of_all();
+    let note = id_of(&sound, "m.db", OWN);
+    sound.ok(["write", "--anchor", &note, "--mode", "replace", "Cats eat.", "--db", "m.db"]);
+    let mut changes = vec![lose("Cats eat.")];
+    for it in [FILE, "Note 2 says 1,"] {
+        changes.push(replace(it, &format!("No {it}"), ""));
+        check_file(&sound, &changes);
+    }
+}
+
+/// A log that was lost after a part of it was copied leaves a history that is older than the nodes.
+#[test]
+fn an_agents_text_stays_whose_snapshot_is_lost() {
+    const BEFORE: &str = "SELECT id, cursor_hash FROM snapshot ORDER BY id DESC LIMIT 1 OFFSET 1";
+    for base in ["", "DELETE FROM blob", "DELETE FROM sqlite_sequence"] {
+        let sound = memory();
+        overlay(&sound, "Note 7 says 5", OVERLAY);
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let (id, hash): (i64, String) = sound.database("m.db").query_row(BEFORE, [], read).unwrap();
+        let kept = u64::from_str_radix(&hash, 16).unwrap().cast_signed();
+        let lose = format!(
+            "content = content;
+             DELETE FROM diff WHERE {id} < snapshot;
+             DELETE FROM change_count WHERE {id} < snapshot;
+             UPDATE cursor SET snapshot = {id};
+             DELETE FROM snapshot WHERE {id} < id;
+             UPDATE memory SET fingerprint = {kept};
+             {base}"
+        );
+        let folder = altered(&sound, &[&lose]);
+        folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        folder.assert_healthy("m.db");
+        folder.ok(["compile", sound.path("notes").to_str().unwrap(), "--db", "m.db"]);
+        assert_eq!(texts(&folder, "m.db", &[]), texts(&sound, "m.db", &[]), "{base}");
+    }
 }
 
 #[test]

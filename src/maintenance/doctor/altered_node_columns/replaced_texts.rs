@@ -2,7 +2,10 @@
 //!
 //! The latest change of a node has the hash of the text that it gave it. Where the history was
 //! collected, the index of fields may have it, and a file's text has that of what the file said. An
-//! agent's words whose change is lost look the same, so that HEAD's fingerprint has to prove all.
+//! agent's words whose change is lost look the same, so that HEAD's fingerprint has to prove it.
+//!
+//! A history that is older than the nodes would prove the base below such words. So nothing is
+//! believed where snapshots were lost, or of a node whose base the history has for no change of it.
 
 use std::collections::HashMap;
 
@@ -44,13 +47,24 @@ impl ReplacedTexts {
                    AND source_hash IN (SELECT hash FROM blob)
               FROM told
               JOIN node ON node.key = told.key
-             WHERE content_hash <> ifnull(hash, source_hash)";
+             WHERE content_hash <> ifnull(hash, source_hash)
+               AND NOT (source_hash IS ifnull(hash, source_hash)
+                        AND source_hash IN (SELECT hash FROM blob)
+                        AND source_hash NOT IN (SELECT old_hash FROM diff
+                                                 WHERE old_hash IS NOT NULL))";
+        const HAS_LOST_SNAPSHOTS: &str = "
+            SELECT EXISTS (SELECT 1 FROM sqlite_sequence
+                            WHERE name = 'snapshot'
+                              AND (SELECT max(id) FROM snapshot) < seq)";
         let read = |row: &Row<'_>| Ok((row.get(0)?, (row.get(1)?, row.get(2)?, row.get(3)?)));
         let former: Vec<(i64, (String, bool, bool))> =
             conn.rows(FORMER, [], read, "compare texts with their latest changes")?;
         let former: HashMap<i64, (String, bool, bool)> = former.into_iter().collect();
         let mut replaced = ReplacedTexts::default();
-        if former.is_empty() {
+        let is_history_older = || {
+            conn.row(HAS_LOST_SNAPSHOTS, [], |row| row.get(0), "compare the numbers of snapshots")
+        };
+        if former.is_empty() || is_history_older()? {
             return Ok(replaced);
         }
         PresentNode::each(conn, |node| {
@@ -64,6 +78,11 @@ impl ReplacedTexts {
             Ok(())
         })?;
         Ok(replaced)
+    }
+
+    /// Returns all of them.
+    pub(super) fn all(&self) -> impl Iterator<Item = &FormerColumnsHypothesis> {
+        self.told.iter().chain(&self.of_files).chain(&self.doubtful)
     }
 
     /// Returns the sets that are believed together, the likelier ones first.
