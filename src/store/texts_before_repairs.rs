@@ -15,15 +15,9 @@ use crate::model::identity::ContentHash;
 /// The message of the snapshots of repairs.
 pub(crate) const REPAIR_MESSAGE: &str = "doctor: repaired";
 
-/// Returns the hashes that the texts of a file's nodes had before repairs, by key. A file whose row
-/// has the hash of what was read has none.
-pub(super) fn of_file(
-    conn: &Connection,
-    row: &FileRow,
-) -> Result<HashMap<NodeRowId, ContentHash>, StoreError> {
-    // A text may be altered again before the file is read.
-    const REPAIRS: &str = concat!(
-        nodes_of_file!(),
+/// A query of the repairs of the texts of nodes, given by their keys as the table `inside`.
+macro_rules! repairs {
+    () => {
         "
         SELECT node.key, node.source_hash, diff.old_hash, diff.new_hash
           FROM inside
@@ -34,18 +28,52 @@ pub(super) fn of_file(
            AND diff.old_hash <> diff.new_hash
            AND snapshot.message = ?2
          ORDER BY diff.snapshot DESC"
-    );
-    let mut before = HashMap::new();
-    if row.content_hash.is_some() {
-        return Ok(before);
+    };
+}
+
+/// Returns the hashes that the texts of a file's nodes had before repairs, by key. A file whose row
+/// has the hash of what was read has none.
+pub(super) fn of_file(
+    conn: &Connection,
+    row: &FileRow,
+) -> Result<HashMap<NodeRowId, ContentHash>, StoreError> {
+    match row.content_hash {
+        Some(_) => Ok(HashMap::new()),
+        None => before(conn, concat!(nodes_of_file!(), repairs!()), row.id.0),
     }
+}
+
+/// Returns the hash that a node's text had before repairs, if its file was not read since then.
+pub(super) fn of_node(
+    conn: &Connection,
+    node: NodeRowId,
+) -> Result<Option<ContentHash>, StoreError> {
+    const IS_WAITING: &str = "
+        SELECT EXISTS (SELECT 1
+                         FROM node
+                         JOIN file ON file.id = node.file
+                        WHERE node.key = ?1 AND file.content_hash IS NULL AND NOT file.gone)";
+    const OF_NODE: &str = concat!("WITH inside (key) AS (SELECT ?1)", repairs!());
+    let is_waiting: bool = conn.row(IS_WAITING, [node.0], |row| row.get(0), "look at a file")?;
+    if !is_waiting {
+        return Ok(None);
+    }
+    Ok(before(conn, OF_NODE, node.0)?.remove(&node))
+}
+
+fn before(
+    conn: &Connection,
+    repairs: &str,
+    of: i64,
+) -> Result<HashMap<NodeRowId, ContentHash>, StoreError> {
     let read = |row: &Row<'_>| {
         let hash = |idx| row.get(idx).map(|it: String| ContentHash::parse(&it));
         Ok((NodeRowId(row.get(0)?), [hash(1)?, hash(2)?, hash(3)?]))
     };
-    let of = params![row.id.0, REPAIR_MESSAGE];
     let repairs: Vec<(NodeRowId, [Option<ContentHash>; 3])> =
-        conn.rows(REPAIRS, of, read, "look for texts before a repair")?;
+        conn.rows(repairs, params![of, REPAIR_MESSAGE], read, "look for texts before a repair")?;
+    let mut before = HashMap::new();
+    // A text may be altered again before the file is read.
     for (key, [source, old, new]) in repairs {
         let now = before.get(&key).copied().or(source);
         if let Some(old) = old.filter(|_| now.is_some() && now == new) {

@@ -180,6 +180,7 @@ impl Batch<'_> {
                AND node.file IS NOT NULL
                AND node.source_hash IS NOT NULL";
         self.has_tombstones = true;
+        self.restore_accepted_base(key)?;
         self.tx.run(BURY, [key.0], "add a tombstone").map(drop)
     }
 

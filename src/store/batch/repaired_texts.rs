@@ -5,7 +5,9 @@ use rusqlite::params;
 use super::Batch;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::store::past_states::unrestorable_snapshots;
-use crate::store::{FileRow, NodeRecord, PreparedStatements, StoreError, texts_before_repairs};
+use crate::store::{
+    FileRow, NodeRecord, NodeRowId, PreparedStatements, StoreError, texts_before_repairs,
+};
 
 impl Batch<'_> {
     /// Gives nodes of a file the hashes that their texts had before a repair. `row` is the file's
@@ -33,6 +35,15 @@ impl Batch<'_> {
             "INSERT INTO blob (hash, content) VALUES (?1, ?2) ON CONFLICT (hash) DO NOTHING";
         self.tx.run(KEEP, params![hash.to_string(), content], "keep a base text")?;
         self.restore_base(node, hash)
+    }
+
+    /// Gives a node that leaves its file the base that the file still has, where a repair accepted
+    /// another text, and gives up the snapshots that need it.
+    pub(super) fn restore_accepted_base(&self, key: NodeRowId) -> Result<(), StoreError> {
+        let Some(hash) = texts_before_repairs::of_node(self.tx, key)? else { return Ok(()) };
+        let Some(mut node) = self.at(key)? else { return Ok(()) };
+        self.restore_base(&mut node, hash)?;
+        self.give_up_without_texts(node.id)
     }
 
     /// Gives up the snapshots that need a text which a node had before a repair, and which its file

@@ -164,6 +164,19 @@ fn a_text_that_its_file_lost_in_between_takes_the_states_that_need_it_along() {
 }
 
 #[test]
+fn an_accepted_text_that_an_agent_forgets_stays_forgotten() {
+    let folder = memory();
+    let id = id_of(&folder, "A hundred");
+    alter_and_accept(&folder, std::slice::from_ref(&id));
+    folder.ok(["forget", &id, "--db", "m.db"]);
+    folder.assert_healthy("m.db");
+    let without = nodes(&folder);
+    assert_eq!(compile(&folder), "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
+    assert_eq!(nodes(&folder), without);
+    assert_eq!(folder.run(["rollback", "1", "--db", "m.db"]).code, Some(2));
+}
+
+#[test]
 fn an_agents_words_over_an_accepted_text_stay_above_that_of_the_file() {
     let folder = memory();
     let id = id_of(&folder, "A hundred");
