@@ -5,6 +5,7 @@
 //! their terms from the sum, and at the end it adds the terms of the children as they are then.
 //! Terms of nodes inserted below a parent without children are added as they are inserted.
 
+mod accepted_altered_texts;
 mod agent_node_writes;
 mod columns_derived_from_place;
 mod custom_views;
@@ -19,7 +20,6 @@ mod knowledge_lookup;
 mod manual_edges;
 mod node_inserts;
 mod nodes;
-mod repaired_texts;
 mod request_receipts;
 mod source_files;
 mod tombstones;

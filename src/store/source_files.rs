@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Row};
 
 use super::record::{FileId, FileRow, NodeRowId, Root, RootId};
-use super::{PreparedStatements, StoreError, texts_before_repairs};
+use super::{PreparedStatements, StoreError, hashes_before_repairs};
 use crate::model::identity::ContentHash;
 
 /// Returns every compiled folder that has files, by path. Other roots keep their rows, since the
@@ -84,7 +84,7 @@ pub(super) fn file_texts(
          CROSS JOIN node ON node.key = inside.key
          WHERE source_hash IS NOT NULL"
     );
-    let before = texts_before_repairs::of_file(conn, row)?;
+    let before = hashes_before_repairs::of_file(conn, row)?;
     let read = |row: &Row<'_>| Ok((NodeRowId(row.get(0)?), row.get(1)?, row.get(2)?));
     let texts: Vec<(NodeRowId, String, i64)> =
         conn.rows(TEXTS, [row.id.0], read, "read the hashes of a file's texts")?;

@@ -3,6 +3,7 @@
 //! The doctor repairs rows after a backup; salvage copies the readable rows of a damaged file into
 //! a new memory.
 
+mod accepted_altered_texts;
 mod altered_files;
 mod altered_history;
 mod altered_keys;
@@ -10,10 +11,10 @@ mod altered_nodes;
 mod damaged_rows;
 mod damaged_schema;
 mod dangling_rows;
-mod repaired_texts;
-mod replaced_texts;
+mod texts_altered_with_hash;
 
 use std::fs;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use expect_test::expect;
@@ -25,10 +26,15 @@ const PAGE_BYTES: usize = 4096;
 
 /// Returns a memory of some hundred nodes, with a history, as one file.
 fn memory() -> Folder {
+    memory_of(0..16, 12, &"so ".repeat(40))
+}
+
+/// Returns a memory of notes, each of which says something in so many parts.
+fn memory_of(notes: Range<usize>, n_parts: usize, something: &str) -> Folder {
     let folder = Folder::new();
-    for nth in 0..16 {
-        let text: Vec<String> = (0..12)
-            .map(|it| format!("## Part {it}\n\nNote {nth} says {it}, {}.\n", "so ".repeat(40)))
+    for nth in notes {
+        let text: Vec<String> = (0..n_parts)
+            .map(|it| format!("## Part {it}\n\nNote {nth} says {it}, {something}.\n"))
             .collect();
         folder.write(format!("notes/{nth}.md"), format!("# Note {nth}\n\n{}", text.join("\n")));
     }

@@ -9,10 +9,10 @@
 //! and fields and their type have their index. The difference that is left is that of one or two
 //! nodes, or nothing explains it. The values of a file's node are looked for last, and in one node
 //! alone: the next compile brings them back, but it cannot bring back what leads to earlier states.
-//! [Texts](replaced_texts) are looked for where all of that explains nothing.
+//! [Texts](texts_altered_with_hash) are looked for where all of that explains nothing.
 
 mod former_value_candidates;
-mod replaced_texts;
+mod texts_altered_with_hash;
 
 use std::collections::{BTreeSet, HashMap};
 use std::mem;
@@ -20,8 +20,8 @@ use std::mem;
 use former_value_candidates::{
     CONTENT_HASH, ColumnValue, FORMAT, LABEL, NODE_TYPE, PresentColumns, PresentNodeTexts,
 };
-use replaced_texts::ReplacedTexts;
 use rusqlite::{Connection, Row, params};
+use texts_altered_with_hash::TextsAlteredWithHash;
 
 use super::PresentStateFingerprints;
 use super::broken_fields_repair;
@@ -148,11 +148,11 @@ pub(super) fn find(
     };
     explaining.extend(&of_file);
     let texts = match explaining.is_empty() {
-        true => ReplacedTexts::of(conn).unwrap_or_default(),
-        false => ReplacedTexts::default(),
+        true => TextsAlteredWithHash::of(conn).unwrap_or_default(),
+        false => TextsAlteredWithHash::default(),
     };
     if explaining.is_empty() {
-        let with_texts = texts.sets().into_iter().find_map(|it| hypotheses.explain_with(it));
+        let with_texts = texts.sets().find_map(|it| hypotheses.explain_with(it));
         explaining.extend(with_texts.unwrap_or_else(|| hypotheses.explain_with_some(&texts)));
     }
     let named = |it: &FormerColumnsHypothesis| {
@@ -167,7 +167,7 @@ pub(super) fn find(
     let mut contradicted = Vec::new();
     if proven.is_empty() {
         let texts: Result<Vec<NodeAlteredSinceHead>, StoreError> =
-            texts.told.iter().map(named).collect();
+            texts.contradicted().map(named).collect();
         contradicted.extend(texts?.into_iter().map(|it| it.name));
         contradicted.extend(hypotheses.contradicted);
         contradicted.sort_unstable();
@@ -258,7 +258,7 @@ impl FormerColumnsHypotheses {
     /// Returns the one or two states, texts among them, that make up the difference.
     fn explain_with_some<'a>(
         &'a self,
-        texts: &'a ReplacedTexts,
+        texts: &'a TextsAlteredWithHash,
     ) -> Vec<&'a FormerColumnsHypothesis> {
         let columns = self.quiet.iter().chain(self.witnessed.iter().flatten());
         let all: Vec<&FormerColumnsHypothesis> = texts.all().chain(columns).collect();

@@ -5,8 +5,8 @@ use rusqlite::{Connection, params};
 use super::compute_state_fingerprint;
 use crate::model::clock::UnixMillis;
 use crate::model::identity::ContentHash;
+use crate::store::hashes_before_repairs::REPAIR_MESSAGE;
 use crate::store::node_columns::SqlTemplate;
-use crate::store::texts_before_repairs::REPAIR_MESSAGE;
 use crate::store::{PreparedStatements, StoreError};
 
 /// The step of statements here.

@@ -21,8 +21,8 @@ use crate::model::clock::UnixMillis;
 use crate::model::heat;
 use crate::model::identity::ContentHash;
 use crate::store::commit_outcome::commit;
+use crate::store::hashes_before_repairs::REPAIR_MESSAGE;
 use crate::store::replica_write_guard::mark_unpublished;
-use crate::store::texts_before_repairs::REPAIR_MESSAGE;
 use crate::store::write_lock_and_holder::begin_write;
 use crate::store::{
     ErrorContext, PreparedStatements, StoreError, connection, last_resort, links, schema,

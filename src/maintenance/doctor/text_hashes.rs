@@ -30,9 +30,9 @@ struct AlteredText {
     hash: String,
     /// The hash of what the file said, empty for an agent's node.
     source_hash: String,
-    /// Whether the text was that of a file, as the kept hashes say.
+    /// Whether the text was that of a file: as the kept hashes say, and then as the history does.
     is_of_file: bool,
-    /// Whether the text is what the file said, so that only the hash was altered.
+    /// Whether the text is what the file said, so that only the hash was altered; likewise.
     is_sound: bool,
 }
 

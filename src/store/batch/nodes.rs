@@ -99,7 +99,7 @@ impl Batch<'_> {
         Ok(hash.as_deref().and_then(ContentHash::parse))
     }
 
-    /// Gives a node back to its file, whose text has the hash `said`; an overlay stays.
+    /// Gives a node back to its file, whose text has the hash `base_hash`; an overlay stays.
     pub(crate) fn restore_base(
         &self,
         node: &mut NodeRecord,

@@ -12,8 +12,8 @@ use rusqlite::{Connection, Row, params};
 use super::{DatabaseStateAtSnapshot, ParentRef, PlacedNodeState, read_placed};
 use crate::model::database_state_fingerprint::sum_of_children;
 use crate::model::identity::{ContentHash, NodeId};
+use crate::store::hashes_before_repairs::REPAIR_MESSAGE;
 use crate::store::node_columns::SqlTemplate;
-use crate::store::texts_before_repairs::REPAIR_MESSAGE;
 use crate::store::{PreparedStatements, StoreError};
 
 /// Snapshots that no rollback restores, as a check of the history found them.

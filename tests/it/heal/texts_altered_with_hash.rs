@@ -22,17 +22,7 @@ fn hash(text: &str) -> String {
 
 /// Returns a memory of a hundred nodes, with a history, as one file.
 fn memory() -> Folder {
-    let folder = Folder::new();
-    for nth in 2..9 {
-        let text: Vec<String> =
-            (0..7).map(|it| format!("## Part {it}\n\nNote {nth} says {it}, so so.\n")).collect();
-        folder.write(format!("notes/{nth}.md"), format!("# Note {nth}\n\n{}", text.join("\n")));
-    }
-    folder.ok(["compile", "notes", "--db", "first.db"]);
-    folder.write("notes/9.md", "# Note 9\n\nAll is said in [[Note 3]].\n");
-    folder.ok(["compile", "notes", "--db", "first.db"]);
-    folder.ok(["backup", "m.db", "--db", "first.db"]);
-    folder
+    super::memory_of(2..9, 7, "so so")
 }
 
 /// Returns a memory with texts of files and of agents.

@@ -6,7 +6,7 @@ use super::Batch;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::store::past_states::unrestorable_snapshots;
 use crate::store::{
-    FileRow, NodeRecord, NodeRowId, PreparedStatements, StoreError, texts_before_repairs,
+    FileRow, NodeRecord, NodeRowId, PreparedStatements, StoreError, hashes_before_repairs,
 };
 
 impl Batch<'_> {
@@ -17,7 +17,7 @@ impl Batch<'_> {
         row: &FileRow,
         nodes: &mut [NodeRecord],
     ) -> Result<(), StoreError> {
-        let before = texts_before_repairs::of_file(self.tx, row)?;
+        let before = hashes_before_repairs::of_file(self.tx, row)?;
         for node in nodes {
             node.hash_before_repair = before.get(&node.key).copied();
         }
@@ -40,7 +40,7 @@ impl Batch<'_> {
     /// Gives a node that leaves its file the base that the file still has, where a repair accepted
     /// another text, and gives up the snapshots that need it.
     pub(super) fn restore_accepted_base(&self, key: NodeRowId) -> Result<(), StoreError> {
-        let Some(hash) = texts_before_repairs::of_node(self.tx, key)? else { return Ok(()) };
+        let Some(hash) = hashes_before_repairs::of_node(self.tx, key)? else { return Ok(()) };
         let Some(mut node) = self.at(key)? else { return Ok(()) };
         self.restore_base(&mut node, hash)?;
         self.give_up_without_texts(node.id)
