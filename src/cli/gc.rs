@@ -69,6 +69,13 @@ fn as_text(done: &GcReport, mode: GcMode) -> String {
             format!("forgot {what}; {left}; file {before} → {after}\n")
         }
     };
+    if done.n_kept_for_compile > 0 {
+        text += &format!(
+            "⚠ {} snapshot(s) more stay until `remindb compile` has read the files whose altered \
+             texts were repaired\n",
+            done.n_kept_for_compile
+        );
+    }
     if let Some(logs) = named_kept_logs(&done.kept_logs) {
         text += &format!("⚠ {logs}\n");
     }
@@ -88,6 +95,7 @@ fn as_json(done: &GcReport, mode: GcMode) -> Value {
         "text_bytes": done.text_bytes,
         "first": done.first,
         "left": done.n_left,
+        "kept_for_compile": done.n_kept_for_compile,
         "bytes_before": done.bytes_before,
         "bytes_after": done.bytes_after,
         "scrubbed": mode == GcMode::Real && done.unscrubbed.is_none(),

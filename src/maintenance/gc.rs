@@ -11,7 +11,9 @@ use rusqlite::{Connection, Transaction, params};
 
 use crate::model::clock::UnixMillis;
 use crate::store::write_lock_and_holder::reader_name;
-use crate::store::{ErrorContext, StoreError, Writer, busy_handler, checkpoint, source_files};
+use crate::store::{
+    ErrorContext, StoreError, Writer, busy_handler, checkpoint, hashes_before_repairs, source_files,
+};
 
 /// Longest wait for readers, which keep the log from being emptied.
 const READERS_WAIT: Duration = Duration::from_secs(5);
@@ -49,6 +51,8 @@ pub(crate) struct GcReport {
     /// The oldest snapshot kept; 0: there is none.
     pub(crate) first: i64,
     pub(crate) n_left: i64,
+    /// Snapshots that stay only until a compile reads the files whose texts a repair found altered.
+    pub(crate) n_kept_for_compile: i64,
     /// Bytes of the file.
     pub(crate) bytes_before: i64,
     pub(crate) bytes_after: i64,
@@ -132,15 +136,8 @@ fn drop_before(
     keep: SnapshotRetentionPolicy,
     now: UnixMillis,
 ) -> Result<GcReport, StoreError> {
-    const NTH: &str = "SELECT id FROM snapshot ORDER BY id DESC LIMIT 1 OFFSET ?1";
-    // The first one after the last old one; those of a clock that was ahead are not old themselves.
-    const SINCE: &str = "
-        WITH new AS (SELECT min(id) AS id FROM snapshot WHERE created_at BETWEEN ?1 AND ?2),
-             old AS (SELECT max(snapshot.id) AS id FROM snapshot, new
-                      WHERE created_at < ?1 AND (new.id IS NULL OR snapshot.id < new.id))
-        SELECT ifnull(min(snapshot.id), (SELECT max(id) FROM snapshot))
-          FROM snapshot, old WHERE ifnull(old.id, 0) < snapshot.id";
     const FIRST: &str = "SELECT ifnull(min(id), 0), count(*) FROM snapshot";
+    const BETWEEN: &str = "SELECT count(*) FROM snapshot WHERE ?1 <= id AND id < ?2";
     // The base text below an overlay is needed to notice the file's next change.
     const DROP_TEXTS: &str = "
         DELETE FROM blob
@@ -158,20 +155,11 @@ fn drop_before(
     let doing = "forget old snapshots";
     let (first, n): (i64, i64) =
         conn.query_row(FIRST, [], |row| Ok((row.get(0)?, row.get(1)?))).doing(doing)?;
-    let wanted = match keep {
-        SnapshotRetentionPolicy::All => Some(first),
-        SnapshotRetentionPolicy::Last(n) => {
-            let mut query = conn.prepare(NTH).doing(doing)?;
-            let mut rows = query.query_map([n.max(1) - 1], |row| row.get(0)).doing(doing)?;
-            rows.next().transpose().doing(doing)?
-        }
-        SnapshotRetentionPolicy::Since(at) => {
-            conn.query_row(SINCE, [at.0, now.0], |row| row.get(0)).doing(doing)?
-        }
-    };
-    let base: i64 = wanted.unwrap_or(first);
+    let (wanted, base) = first_to_keep(conn, keep, now, first)?;
+    let n_kept_for_compile =
+        conn.query_row(BETWEEN, [base, wanted], |row| row.get(0)).doing(doing)?;
     if base <= first {
-        return Ok(GcReport { first, n_left: n, ..GcReport::default() });
+        return Ok(GcReport { first, n_left: n, n_kept_for_compile, ..GcReport::default() });
     }
     let bytes = || conn.query_row(TEXT_BYTES, [], |row| row.get::<_, i64>(0)).doing(doing);
     let before = bytes()?;
@@ -190,8 +178,48 @@ fn drop_before(
         text_bytes,
         first: base,
         n_left,
+        n_kept_for_compile,
         ..GcReport::default()
     })
+}
+
+/// Returns the first snapshot to keep, and the first that stays: the next compile may need earlier
+/// ones.
+fn first_to_keep(
+    conn: &Connection,
+    keep: SnapshotRetentionPolicy,
+    now: UnixMillis,
+    first: i64,
+) -> Result<(i64, i64), StoreError> {
+    const NTH: &str = "SELECT id FROM snapshot ORDER BY id DESC LIMIT 1 OFFSET ?1";
+    // The first one after the last old one; those of a clock that was ahead are not old themselves.
+    const SINCE: &str = "
+        WITH new AS (SELECT min(id) AS id FROM snapshot WHERE created_at BETWEEN ?1 AND ?2),
+             old AS (SELECT max(snapshot.id) AS id FROM snapshot, new
+                      WHERE created_at < ?1 AND (new.id IS NULL OR snapshot.id < new.id))
+        SELECT ifnull(min(snapshot.id), (SELECT max(id) FROM snapshot))
+          FROM snapshot, old WHERE ifnull(old.id, 0) < snapshot.id";
+    const BEFORE: &str = "SELECT ifnull(max(id), 0) FROM snapshot WHERE id < ?1";
+    let doing = "choose the snapshots to keep";
+    let wanted = match keep {
+        SnapshotRetentionPolicy::All => Some(first),
+        SnapshotRetentionPolicy::Last(n) => {
+            let mut query = conn.prepare(NTH).doing(doing)?;
+            let mut rows = query.query_map([n.max(1) - 1], |row| row.get(0)).doing(doing)?;
+            rows.next().transpose().doing(doing)?
+        }
+        SnapshotRetentionPolicy::Since(at) => {
+            conn.query_row(SINCE, [at.0, now.0], |row| row.get(0)).doing(doing)?
+        }
+    };
+    let wanted: i64 = wanted.unwrap_or(first);
+    let base = match hashes_before_repairs::oldest_needed(conn)? {
+        Some(repair) if repair <= wanted => {
+            conn.query_row(BEFORE, [repair], |row| row.get(0)).doing(doing)?
+        }
+        _ => wanted,
+    };
+    Ok((wanted, base))
 }
 
 /// Drops old receipts of forgotten snapshots, and the rollbacks that say nothing of any other.

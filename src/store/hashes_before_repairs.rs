@@ -61,6 +61,22 @@ pub(super) fn of_node(
     Ok(before(conn, OF_NODE, node.0)?.remove(&node))
 }
 
+/// Returns the oldest repair whose change of a text the compile of a file still needs.
+pub(crate) fn oldest_needed(conn: &Connection) -> Result<Option<i64>, StoreError> {
+    const OLDEST: &str = "
+        SELECT min(snapshot.id)
+          FROM snapshot
+         CROSS JOIN diff ON diff.snapshot = snapshot.id
+          JOIN node ON node.id = diff.node_id
+          JOIN file ON file.id = node.file
+         WHERE snapshot.message = ?1
+           AND node.source_hash IS NOT NULL
+           AND diff.old_hash <> diff.new_hash
+           AND file.content_hash IS NULL
+           AND NOT file.gone";
+    conn.row(OLDEST, [REPAIR_MESSAGE], |row| row.get(0), "look for the repairs to keep")
+}
+
 fn before(
     conn: &Connection,
     repairs: &str,

@@ -191,3 +191,24 @@ fn an_agents_words_over_an_accepted_text_stay_above_that_of_the_file() {
     compile(&folder);
     assert_eq!(id_of(&folder, "Two hundred"), id);
 }
+
+/// The history tells what the file said, so that the compile needs it.
+#[test]
+fn gc_keeps_the_history_that_the_next_compile_needs() {
+    const STAY: &str = "⚠ 3 snapshot(s) more stay until `remindb compile` has read";
+    let folder = memory();
+    let id = id_of(&folder, "A hundred");
+    alter_and_accept(&folder, std::slice::from_ref(&id));
+    write(&folder, &[&id, "--mode", "replace", "Agents say sixty a minute."]);
+    write(&folder, &[&id_of(&folder, "Rest"), "--mode", "append", "Agents rest."]);
+    let written = nodes(&folder);
+    for _ in 0..2 {
+        let said = folder.ok(["gc", "--keep", "1", "--db", "m.db"]);
+        assert!(said.contains(STAY), "{said}");
+        folder.assert_healthy("m.db");
+    }
+    assert_eq!(compile(&folder), "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
+    assert_eq!(nodes(&folder), written);
+    let said = folder.ok(["gc", "--keep", "1", "--db", "m.db"]);
+    assert!(said.contains("1 snapshot left") && !said.contains("stay"), "{said}");
+}
