@@ -22,6 +22,9 @@ pub(super) const LONG_PAGES: i32 = 4_000;
 /// Such pages where each process writes once, and reads all of the log first.
 pub(super) const LONG_PAGES_OF_HASTE: i32 = 1_000;
 
+/// Further pages after which a log that did not begin anew is copied again.
+const AGAIN_PAGES: i32 = 500;
+
 /// Pages of a log that the commit copies itself.
 const TOO_LONG_PAGES: i32 = 8_000;
 
@@ -60,12 +63,19 @@ impl WriteAheadLog {
     }
 
     /// Makes the connection's commits send a message when the log is long, in place of copying it.
+    ///
+    /// A log begins anew with the first commit that finds all of it copied. One that grows while it
+    /// is copied does not, and would be copied after each commit.
     pub(super) fn attach(&self, conn: &mut Connection) -> Result<(), StoreError> {
         let (ring, file_identity) = (self.sender.clone(), Arc::clone(&self.file_identity));
         let (long_pages, length) = (self.long_pages, Arc::clone(&self.n_pages));
+        let mut copied_at = long_pages;
         conn.wal_hook(Some(move |log: &mut rusqlite::hooks::Wal, n_pages: i32| {
             length.store(n_pages, Ordering::Relaxed);
-            if long_pages <= n_pages {
+            if n_pages < long_pages {
+                copied_at = long_pages;
+            } else if copied_at <= n_pages {
+                copied_at = n_pages + AGAIN_PAGES;
                 // A full channel already has the message.
                 let _ = ring.try_send(());
             }
@@ -78,9 +88,14 @@ impl WriteAheadLog {
         .doing("watch the log")
     }
 
-    /// Returns the channel that has one message while the log is long.
+    /// Returns the channel that has one message when the log is to be copied.
     pub(crate) fn long_log(&self) -> &Receiver<()> {
         &self.rung
+    }
+
+    /// Returns whether this process's last commit left a log that is worth copying.
+    pub(super) fn is_long(&self) -> bool {
+        self.long_pages <= self.n_pages.load(Ordering::Relaxed)
     }
 
     /// Copies a log that is worth it.

@@ -411,7 +411,7 @@ impl Writer {
 impl Drop for Writer {
     fn drop(&mut self) {
         let conn = self.lock();
-        if self.log.long_log().try_recv().is_ok() {
+        if self.log.is_long() {
             connection::copy_log_on_close(&conn);
         }
         self.file_identity.leave(&conn);

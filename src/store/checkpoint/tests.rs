@@ -10,6 +10,10 @@ use crate::store::{IfMissing, Writer};
 /// Pages of each write.
 const PAGES: i32 = 500;
 
+/// Writes this many pages.
+const WRITE: &str = "
+    INSERT INTO blob (hash, content) VALUES (hex(randomblob(8)), hex(zeroblob(2048 * ?1)))";
+
 /// Returns a new memory and its path.
 fn memory() -> (tempfile::TempDir, PathBuf, Writer) {
     let dir = tempfile::tempdir().unwrap();
@@ -20,8 +24,6 @@ fn memory() -> (tempfile::TempDir, PathBuf, Writer) {
 
 /// Writes this many pages, a few at a time, and returns whether the log was long meanwhile.
 fn write(writer: &Writer, n_pages: i32) -> bool {
-    const WRITE: &str = "
-        INSERT INTO blob (hash, content) VALUES (hex(randomblob(8)), hex(zeroblob(2048 * ?1)))";
     for _ in 0..n_pages / PAGES {
         writer.lock().execute(WRITE, [PAGES]).unwrap();
     }
@@ -88,6 +90,27 @@ fn pages_of_an_open_reader_are_copied_when_it_has_gone() {
     assert!(write(&writer, PAGES), "the log is still long");
     writer.log().copy().unwrap();
     assert!(LONG_PAGES < copied(&path));
+}
+
+/// Otherwise each commit would be followed by a copy for as long as others write meanwhile.
+#[test]
+fn a_log_that_cannot_begin_anew_is_copied_now_and_then() {
+    const FEW: i32 = 20;
+    let (_dir, path, writer) = memory();
+    let reader = Connection::open(&path).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM blob").unwrap();
+    assert!(write(&writer, LONG_PAGES + PAGES));
+    let is_to_be_copied = || {
+        writer.lock().execute(WRITE, [FEW]).unwrap();
+        writer.log().long_log().try_recv().is_ok()
+    };
+    let n_copies = (0..TOO_LONG_PAGES / FEW / 4).filter(|_| is_to_be_copied()).count();
+    assert!((2..=4).contains(&n_copies), "{n_copies}");
+    // The next log is copied once it is long, too.
+    drop(reader);
+    writer.log().copy().unwrap();
+    assert!(!write(&writer, LONG_PAGES / 2));
+    assert!(write(&writer, LONG_PAGES));
 }
 
 #[test]
