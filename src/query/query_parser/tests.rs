@@ -163,6 +163,19 @@ fn a_query_of_a_megabyte_is_bounded() {
     assert_eq!(ored(&parse_query(&format!("{} needle", "(".repeat(1 << 15)))), "\"needle\"");
 }
 
+/// Reading the rest of the query again for each of its parts would take minutes here.
+#[test]
+fn a_query_of_one_part_many_times_over_is_read_once() {
+    let parts = [
+        " ", "\"", "\" ", "a ", "-", "- ", "{", "}", "{ ", "(", ")", "*", "a", "label ", "label:",
+        ":", "NEAR(", "AND ", "a OR ", ",", "'s ", "日", "日 ", "e\u{301}", "\0", "\n",
+    ];
+    for part in parts {
+        let query = format!("harbour {} storm", part.repeat(QUERY_BYTES_MAX / part.len()));
+        assert!(parse_query(&query).terms.len() <= TERMS_MAX, "{part:?}");
+    }
+}
+
 #[test]
 fn the_list_of_function_words_ascends() {
     assert!(FUNCTION_WORDS.is_sorted());
