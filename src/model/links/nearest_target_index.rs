@@ -37,8 +37,19 @@ struct NearestPlacesBelowFolder {
 }
 
 impl<Id: Copy + PartialEq> NameCandidates<Id> {
-    /// Indexes `places`, which are in document order, those of one file together.
-    pub(super) fn new(places: Vec<LinkCandidate<Id>>) -> NameCandidates<Id> {
+    /// Indexes `places`, which are in document order, those of one file together. Of each file,
+    /// those are kept that an ambiguous reference may list.
+    pub(super) fn new(mut places: Vec<LinkCandidate<Id>>) -> NameCandidates<Id> {
+        let (mut path, mut n_of_file) = (String::new(), [0; 2]);
+        places.retain(|it| {
+            if it.path != path {
+                path.clone_from(&it.path);
+                n_of_file = [0; 2];
+            }
+            let n_alike = &mut n_of_file[usize::from(it.is_heading)];
+            *n_alike += 1;
+            *n_alike <= CANDIDATES_MAX
+        });
         let mut candidates = NameCandidates {
             by_path: HashMap::new(),
             by_path_key: HashMap::new(),

@@ -8,7 +8,7 @@
 //! [`names_needed_by`] lists the names by which the target was found or could have been: as long as
 //! no node of these names comes, goes or moves, the target stays.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::name::{LinkCandidate, LinkNameHash, LinkResolution, fold_name, slug};
@@ -69,6 +69,10 @@ pub(crate) fn names_needed_by(reference: &Reference) -> Vec<LinkNameHash> {
 /// Maximum places and lookups that are cached. The places of one name are cached as a whole.
 const KNOWN_MAX: usize = 32 * 1024;
 
+/// Places that one name counts as at most: a lookup of very many clears the cache of no others that
+/// the same reference needs.
+const KNOWN_OF_NAME_MAX: usize = KNOWN_MAX / 4;
+
 /// Resolves references against an unchanging index, with a cache of its lookups.
 pub(crate) struct Resolver<I: LinkIndex> {
     index: I,
@@ -101,6 +105,7 @@ impl<I: LinkIndex> Resolver<I> {
 
     /// Counts places about to be cached, and clears the cache if there are too many.
     fn know(&mut self, n_places: usize) {
+        let n_places = n_places.min(KNOWN_OF_NAME_MAX);
         if KNOWN_MAX < self.n_known + n_places {
             self.n_known = 0;
             self.labels.clear();
@@ -245,13 +250,16 @@ impl<I: LinkIndex> Resolver<I> {
         Ok(found.map(|it| it.id))
     }
 
-    /// Returns the places of that name, or nearly so, in the file at `path`.
+    /// Returns the places of that name, or nearly so, in the file at `path`: the first heading and
+    /// the first other node of each label.
     fn inside(&mut self, path: &str, name: &str) -> Result<CandidateList<I>, I::Error> {
         let wanted = (path.to_owned(), LinkNameHash::of(&as_label(name)));
         if let Some(places) = self.inside.get(&wanted) {
             return Ok(Rc::clone(places));
         }
-        let places = self.index.labelled_in(path, wanted.1)?;
+        let mut places = self.index.labelled_in(path, wanted.1)?;
+        let mut labels = HashSet::new();
+        places.retain(|it| labels.insert((fold_name(&it.label), it.is_heading)));
         self.know(places.len());
         Ok(Rc::clone(self.inside.entry(wanted).or_insert(places.into())))
     }
@@ -263,8 +271,9 @@ impl<I: LinkIndex> Resolver<I> {
         }
         let mut places = self.index.labelled(LinkNameHash::of(&wanted))?;
         places.retain(|it| fold_name(&it.label) == wanted);
-        self.know(places.len());
-        Ok(Rc::clone(self.labels.entry(wanted).or_insert(Rc::new(NameCandidates::new(places)))))
+        let candidates = NameCandidates::new(places);
+        self.know(candidates.places.len());
+        Ok(Rc::clone(self.labels.entry(wanted).or_insert(Rc::new(candidates))))
     }
 
     fn files(&mut self, name: &str) -> CandidatesResult<I> {

@@ -1,3 +1,5 @@
+use std::cell::Cell;
+
 use super::*;
 use crate::ingest::parse::link::extract;
 
@@ -167,4 +169,62 @@ fn characters_without_case_are_compared_as_they_are() {
     }
     assert_eq!(fold_name("  A…  b "), "a… b");
     assert_eq!(fold_name("Große…"), "grosse…");
+}
+
+/// An index in which each name is that of very many nodes and files.
+#[derive(Default)]
+struct Crowd {
+    n_lookups: Cell<usize>,
+}
+
+impl Crowd {
+    fn look_up(
+        &self,
+        path: impl Fn(usize) -> String,
+    ) -> Result<Vec<LinkCandidate<usize>>, std::convert::Infallible> {
+        self.n_lookups.set(self.n_lookups.get() + 1);
+        let place =
+            |id| LinkCandidate { id, path: path(id), label: "Todo".to_owned(), is_heading: false };
+        Ok((0..KNOWN_MAX + 1).map(place).collect())
+    }
+}
+
+impl LinkIndex for &Crowd {
+    type Id = usize;
+    type Error = std::convert::Infallible;
+
+    fn node(&self, _: &str) -> Result<Option<usize>, Self::Error> {
+        Ok(None)
+    }
+
+    fn labelled(&self, _: LinkNameHash) -> Result<Vec<LinkCandidate<usize>>, Self::Error> {
+        self.look_up(|nth| format!("r/{nth}/notes.md"))
+    }
+
+    fn labelled_in(
+        &self,
+        path: &str,
+        _: LinkNameHash,
+    ) -> Result<Vec<LinkCandidate<usize>>, Self::Error> {
+        self.look_up(|_| path.to_owned())
+    }
+
+    fn files(&self, _: &str) -> Result<Vec<LinkCandidate<usize>>, Self::Error> {
+        self.look_up(|nth| format!("r/{nth}/todo.md"))
+    }
+}
+
+/// Looked up for each of as many references, they would take the square of their number.
+#[test]
+fn a_name_of_very_many_nodes_and_files_is_looked_up_once() {
+    let crowd = Crowd::default();
+    let mut resolver = Resolver::new(&crowd);
+    let reference = &extract("[[Todo]]")[0];
+    let first = resolver.resolve(usize::MAX, "r/a.md", reference).unwrap();
+    assert!(matches!(&first, LinkResolution::Ambiguous(ids) if ids.len() == 8), "{first:?}");
+    for _ in 0..10 {
+        assert_eq!(resolver.resolve(usize::MAX, "r/a.md", reference).unwrap(), first);
+    }
+    // In the file, among all nodes, among all files.
+    assert_eq!(crowd.n_lookups.get(), 3);
 }
