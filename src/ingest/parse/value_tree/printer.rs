@@ -183,9 +183,13 @@ impl ValuePrinter<'_, '_> {
                 self.comments = at..at + len;
                 return at + len;
             }
-            self.line(indent);
-            push_comment(&mut self.out.content, &value.text);
-            return value.end;
+            // All of them at once: one by one, each would look through those after it.
+            let n_written = len.max(1);
+            for comment in &values[..n_written] {
+                self.line(indent);
+                push_comment(&mut self.out.content, &comment.text);
+            }
+            return at + n_written;
         }
         let place = open.n;
         open.n += 1;
