@@ -272,12 +272,8 @@ fn columns(text: &str) -> Option<(QueryToken<'_>, &str)> {
             let end = inside.bytes().take(COLUMNS_BYTES_MAX).position(|it| it == b'}')?;
             (&inside[..end], &inside[end + 1..])
         }
-        None => rest.split_at(rest.find(|it: char| !it.is_ascii_lowercase()).unwrap_or(rest.len())),
+        None => rest.split_at(rest.find(|it: char| !it.is_ascii_lowercase()).filter(|it| 0 < *it)?),
     };
-    if names.is_empty() {
-        // What follows may be a long run of spaces, which is not to be read again from each of them.
-        return None;
-    }
     let after = after.trim_start_matches(' ').strip_prefix(':')?;
     // `content://authority` and `label::name` are no filters.
     if after.starts_with([':', '/']) || COLUMNS_BYTES_MAX < names.len() {
