@@ -183,8 +183,8 @@ fn drop_before(
     })
 }
 
-/// Returns the first snapshot to keep, and the first that stays: the next compile may need earlier
-/// ones.
+/// Returns the first snapshot that the policy keeps, and the first that stays: the next compile may
+/// need some before it.
 fn first_to_keep(
     conn: &Connection,
     keep: SnapshotRetentionPolicy,

@@ -261,7 +261,7 @@ fn is_break(letter: char) -> bool {
     letter.is_whitespace() || matches!(letter, '(' | ')' | '"' | '{' | '}' | '\0')
 }
 
-/// Parses a column filter at the beginning of `text`; returns it and the rest.
+/// Parses a column filter at the start of `text`, if a name is there; returns it and the rest.
 fn columns(text: &str) -> Option<(QueryToken<'_>, &str)> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => ("- ", rest.trim_start_matches(' ')),

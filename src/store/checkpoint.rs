@@ -69,13 +69,13 @@ impl WriteAheadLog {
     pub(super) fn attach(&self, conn: &mut Connection) -> Result<(), StoreError> {
         let (ring, file_identity) = (self.sender.clone(), Arc::clone(&self.file_identity));
         let (long_pages, length) = (self.long_pages, Arc::clone(&self.n_pages));
-        let mut copied_at = long_pages;
+        let mut next_copy = long_pages;
         conn.wal_hook(Some(move |log: &mut rusqlite::hooks::Wal, n_pages: i32| {
             length.store(n_pages, Ordering::Relaxed);
             if n_pages < long_pages {
-                copied_at = long_pages;
-            } else if copied_at <= n_pages {
-                copied_at = n_pages + AGAIN_PAGES;
+                next_copy = long_pages;
+            } else if next_copy <= n_pages {
+                next_copy = n_pages + AGAIN_PAGES;
                 // A full channel already has the message.
                 let _ = ring.try_send(());
             }
@@ -100,7 +100,7 @@ impl WriteAheadLog {
 
     /// Copies a log that is worth it.
     pub(super) fn copy_if_long(&self) -> Result<(), StoreError> {
-        if LONG_PAGES <= self.n_pages.load(Ordering::Relaxed) { self.copy() } else { Ok(()) }
+        if self.is_long() { self.copy() } else { Ok(()) }
     }
 
     /// Copies the pages that no reader needs any more. Readers and writers do not wait meanwhile.

@@ -163,7 +163,7 @@ fn a_query_of_a_megabyte_is_bounded() {
     assert_eq!(ored(&parse_query(&format!("{} needle", "(".repeat(1 << 15)))), "\"needle\"");
 }
 
-/// Reading the rest of the query again for each of its parts would take minutes here.
+/// Reading the rest of the query again for each of its parts takes the square of its length.
 #[test]
 fn a_query_of_one_part_many_times_over_is_read_once() {
     let parts = [
