@@ -18,17 +18,16 @@ const SEPARATORS: &[&[&str]] = &[
 /// as long as they fit.
 pub(crate) fn split_into_pieces(text: &str, chars_max: usize) -> Vec<&str> {
     let mut parts = Vec::new();
-    split(text, chars_max.max(1), SEPARATORS, &mut parts);
+    split(CountedText::of(text), chars_max.max(1), SEPARATORS, &mut parts);
     let mut pieces = Vec::new();
     let (mut start, mut end, mut n_chars) = (0, 0, 0);
     for part in parts {
-        let n_part = part.chars().count();
-        if start < end && chars_max < n_chars + n_part {
+        if start < end && chars_max < n_chars + part.n_chars {
             pieces.push(&text[start..end]);
             (start, n_chars) = (end, 0);
         }
-        end += part.len();
-        n_chars += n_part;
+        end += part.text.len();
+        n_chars += part.n_chars;
     }
     if start < end {
         pieces.push(&text[start..end]);
@@ -36,32 +35,77 @@ pub(crate) fn split_into_pieces(text: &str, chars_max: usize) -> Vec<&str> {
     pieces
 }
 
-/// Adds the parts of a text that fit, in a row.
-fn split<'t>(text: &'t str, chars_max: usize, separators: &[&[&str]], parts: &mut Vec<&'t str>) {
-    let mut rest = text;
-    while !rest.is_empty() {
-        if rest.chars().nth(chars_max).is_none() {
-            return parts.push(rest);
-        }
-        let Some((here, finer)) = separators.split_first() else {
-            let (end, _) = rest.char_indices().nth(chars_max).unwrap_or((rest.len(), ' '));
-            parts.push(&rest[..end]);
-            rest = &rest[end..];
-            continue;
-        };
-        let part = first_part(rest, here);
-        match part.chars().nth(chars_max) {
-            None => parts.push(part),
-            Some(_) => split(part, chars_max, finer, parts),
-        }
-        rest = &rest[part.len()..];
+/// A text and the number of its characters.
+#[derive(Clone, Copy)]
+struct CountedText<'t> {
+    text: &'t str,
+    n_chars: usize,
+}
+
+impl<'t> CountedText<'t> {
+    fn of(text: &'t str) -> CountedText<'t> {
+        CountedText { text, n_chars: text.chars().count() }
+    }
+
+    /// Splits it after `n_bytes`, of which only the first part is counted.
+    fn split_at(self, n_bytes: usize) -> (CountedText<'t>, CountedText<'t>) {
+        let (first, text) = self.text.split_at(n_bytes);
+        let first = CountedText::of(first);
+        (first, CountedText { text, n_chars: self.n_chars - first.n_chars })
     }
 }
 
-/// Returns the text up to the end of the first separator.
-fn first_part<'t>(text: &'t str, separators: &[&str]) -> &'t str {
-    let ends = separators.iter().filter_map(|it| text.find(it).map(|at| at + it.len()));
-    &text[..ends.min().unwrap_or(text.len())]
+/// Adds the parts of a text that fit, in a row.
+fn split<'t>(
+    text: CountedText<'t>,
+    chars_max: usize,
+    separators: &[&'static [&'static str]],
+    parts: &mut Vec<CountedText<'t>>,
+) {
+    let finer = separators.get(1..).unwrap_or_default();
+    let mut ends = separators.first().map(|here| SeparatorEnds::of(text.text, here));
+    let mut rest = text;
+    while chars_max < rest.n_chars {
+        let n_bytes = match &mut ends {
+            Some(ends) => ends.next_after(text.text.len() - rest.text.len()),
+            None => rest.text.char_indices().nth(chars_max).map_or(rest.text.len(), |it| it.0),
+        };
+        let (part, after) = rest.split_at(n_bytes);
+        match part.n_chars <= chars_max {
+            true => parts.push(part),
+            false => split(part, chars_max, finer, parts),
+        }
+        rest = after;
+    }
+    if !rest.text.is_empty() {
+        parts.push(rest);
+    }
+}
+
+/// The ends of some separators in a text, each of which is looked for once.
+struct SeparatorEnds<'t> {
+    text: &'t str,
+    /// Each separator with where it is next, from where it was last looked for.
+    next: Vec<(&'static str, Option<usize>)>,
+}
+
+impl<'t> SeparatorEnds<'t> {
+    fn of(text: &'t str, separators: &[&'static str]) -> SeparatorEnds<'t> {
+        SeparatorEnds { text, next: separators.iter().map(|it| (*it, text.find(it))).collect() }
+    }
+
+    /// Returns the number of bytes from `start` to the end of the first separator there, or to the
+    /// end of the text. Starts ascend.
+    fn next_after(&mut self, start: usize) -> usize {
+        let mut end = self.text.len();
+        for (separator, at) in &mut self.next {
+            if at.is_some_and(|it| it < start) {
+                *at = self.text[start..].find(*separator).map(|it| start + it);
+            }
+            end = end.min(at.map_or(end, |it| it + separator.len()));
+        }
+        end - start
+    }
 }
 
 #[cfg(test)]
@@ -85,6 +129,18 @@ mod tests {
         check("One. Two. Three.", 10, &["One. Two. ", "Three."]);
         check("abcdefgh", 3, &["abc", "def", "gh"]);
         check("ünïcödé", 3, &["ünï", "cöd", "é"]);
+    }
+
+    #[test]
+    fn long_texts_are_split_in_linear_time() {
+        // Pieces of one kind, and those in which all separators but one are missing.
+        for unit in ["\n", ". ", "1. ", ".. ", "! x", "; ", ", ", " ", "\n\n", "。", "é", "? \n"]
+        {
+            let text = unit.repeat(300_000 / unit.len());
+            let pieces = split_into_pieces(&text, 4_000);
+            assert_eq!(pieces.concat(), text);
+            assert!(pieces.iter().all(|it| it.chars().count() <= 4_000), "{unit:?}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! An odd file affects only itself, and no acknowledged write is lost.
 
 mod missing_objects;
+mod repeated_text;
 mod schema;
 mod stored_names;
 

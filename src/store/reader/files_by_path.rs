@@ -49,7 +49,14 @@ impl Reader {
         if !exact.is_empty() {
             return Ok(exact);
         }
-        for (slash, _) in path.match_indices('/').filter(|it| 0 < it.0) {
+        let roots: Vec<String> =
+            self.all("SELECT path FROM root", [], |row| row.get(0)).doing("list the roots")?;
+        let is_end = |folders: &str| {
+            roots.iter().any(|it| it.strip_suffix(folders).is_some_and(|it| it.ends_with('/')))
+        };
+        let longest = roots.iter().map(String::len).max().unwrap_or(0);
+        let slashes = path.match_indices('/').map(|it| it.0).take_while(|it| *it < longest);
+        for slash in slashes.filter(|it| 0 < *it && is_end(&path[..*it])) {
             let found = self.files_below(&path[..slash], &path[slash + 1..])?;
             if !found.is_empty() {
                 return Ok(found);
