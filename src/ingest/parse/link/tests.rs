@@ -220,6 +220,16 @@ fn hostile_repetition_costs_linear_time() {
     }
 }
 
+#[test]
+fn a_typed_name_of_many_marks_costs_linear_time() {
+    // With more than linear work, this would not end.
+    for mark in ["_", "* "] {
+        let marks = mark.repeat(800_000 / mark.len());
+        let name = parse_typed_name(&format!("{marks}a{}", marks.trim())).map(|it| it.label);
+        assert!(name.is_some_and(|it| it.ends_with('a')), "{mark}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 

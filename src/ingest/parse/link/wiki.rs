@@ -166,12 +166,14 @@ pub(super) fn strip_marks(text: &str) -> String {
             _ => out.push(at),
         }
     }
-    let mut out = crate::text::fold_whitespace(&out);
+    let out = crate::text::fold_whitespace(&out);
+    let mut inside = &out[..];
     for mark in ["**", "__", "~~", "*", "_", "`"] {
-        while 2 * mark.len() < out.len() && out.starts_with(mark) && out.ends_with(mark) {
-            out = out[mark.len()..out.len() - mark.len()].trim().to_owned();
+        while 2 * mark.len() < inside.len() && inside.starts_with(mark) && inside.ends_with(mark) {
+            inside = inside[mark.len()..inside.len() - mark.len()].trim();
         }
     }
+    let mut out = inside.to_owned();
     for mark in ["**", "*", "`"] {
         let n_marks = out.matches(mark).count();
         if 0 < n_marks && n_marks % 2 == 0 {
