@@ -15,8 +15,8 @@ use crate::server::postgres::statements as sql;
 use crate::store::SharedError;
 use crate::store::replication::{LogHash, LogPosition};
 
-/// Milliseconds in which the question is answered.
-const DOUBT_MS: i64 = 9_000;
+/// Milliseconds in which the question is answered at most.
+pub(super) const DOUBT_MS: i64 = 9_000;
 
 /// Pause between two tries to connect.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -58,10 +58,14 @@ impl SoughtCommit {
 }
 
 impl PostgresSpaceLog {
-    /// Finds out whether a commit took place whose answer was lost.
-    pub(super) fn was_committed(&self, sought: &SoughtCommit) -> Result<bool, SharedError> {
+    /// Finds out within `wait_ms` whether a commit took place whose answer was lost.
+    pub(super) fn was_committed(
+        &self,
+        sought: &SoughtCommit,
+        wait_ms: i64,
+    ) -> Result<bool, SharedError> {
         let watch = Clock::System.stopwatch();
-        let left_ms = || DOUBT_MS - watch.elapsed_ms();
+        let left_ms = || wait_ms - watch.elapsed_ms();
         while 0 < left_ms() {
             let looked = self
                 .connect(left_ms())

@@ -8,6 +8,9 @@ use crate::server::postgres::misbehaving_servers::{COMPLETE, READY, serve_always
 const EMPTY_ROW: &[u8] = b"D\0\0\0\x06\0\0";
 const SHORT_ROW: &[u8] = b"D\0\0\0\x0b\0\x01\0\0\0\x01x";
 
+/// Long enough for a second try after an answer in no known form.
+const DOUBT_TRIED_MS: i64 = 500;
+
 #[test]
 fn no_answer_of_a_server_makes_the_keeper_panic() {
     let answers = [
@@ -32,7 +35,7 @@ fn no_answer_of_a_server_makes_the_keeper_panic() {
         let _ = keeper.cut();
         let _ = keeper.create().map(drop);
         let sought = SoughtCommit { place, image: None };
-        let doubt = keeper.was_committed(&sought);
+        let doubt = keeper.was_committed(&sought, DOUBT_TRIED_MS);
         assert!(matches!(doubt, Err(SharedError::InDoubt { .. })), "{doubt:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::MutexGuard;
 
-use super::lost_commit::SoughtCommit;
+use super::lost_commit::{DOUBT_MS, SoughtCommit};
 use super::{CALL_MS, PostgresSpaceLog, is_closing};
 use crate::server::postgres::connection::{Param, PostgresConnection, RawRow, SqlWithParams};
 use crate::server::postgres::connection_error::PostgresError;
@@ -160,7 +160,7 @@ impl LogTransaction for PostgresLogTransaction<'_> {
         *self.wire = None;
         log::info!("the answer to a commit was lost: {}", error.why());
         let sought = SoughtCommit { place: end.place, image: self.image };
-        match keeper.was_committed(&sought)? {
+        match keeper.was_committed(&sought, DOUBT_MS)? {
             true => Ok(()),
             false => Err(keeper.error(&error)),
         }
