@@ -34,9 +34,10 @@ fn files_of_an_unopened_database_stay_unchanged() {
     assert_eq!(fs::read_to_string(with_suffix(&path, "-wal")).unwrap(), "no log");
 }
 
+/// A refusal waits as long as a rival may take to open or close, so the cases wait at once.
 #[test]
 fn an_open_database_needs_its_log_and_index() {
-    for endings in [&["-wal"] as &[&str], &["-shm"], &["-wal", "-shm"]] {
+    let refuse_without = |endings: &[&str]| {
         let (dir, path) = memory();
         let writer = Writer::open(&path, IfMissing::Refuse).unwrap();
         check(&path).unwrap();
@@ -46,7 +47,12 @@ fn an_open_database_needs_its_log_and_index() {
         assert_eq!(names(&dir).len(), 3 - endings.len(), "{error}");
         drop(writer);
         check(&path).unwrap();
-    }
+    };
+    std::thread::scope(|scope| {
+        for endings in [&["-wal"] as &[&str], &["-shm"], &["-wal", "-shm"]] {
+            scope.spawn(move || refuse_without(endings));
+        }
+    });
 }
 
 #[cfg(target_os = "linux")]

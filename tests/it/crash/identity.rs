@@ -67,43 +67,51 @@ fn refused(folder: &Folder, db: &str) -> String {
     ran.stderr
 }
 
+/// Loses names of a memory's files under a server, which then ends.
+fn lose_names(endings: &[&str], how: End) {
+    let folder = Folder::new();
+    let mut acknowledged = Acknowledged::default();
+    let mut client = server(&folder, "m.db");
+    for nth in 0..WRITES {
+        acknowledged.write(&mut client, format!("Before, number {nth}."));
+    }
+    for ending in endings {
+        fs::remove_file(folder.path(format!("m.db{ending}"))).unwrap();
+    }
+    // No other server starts beside it until it has ended.
+    let error = refused(&folder, "m.db");
+    assert!(error.contains("another process") && error.contains("was deleted"), "{error}");
+    match how {
+        End::Kill => {
+            for nth in 0..WRITES {
+                acknowledged.write(&mut client, format!("After, number {nth}."));
+            }
+        }
+        // It notices only now.
+        End::Close => (),
+    }
+    end(client, how);
+    acknowledged.check(&folder, "m.db");
+    let mut client = server(&folder, "m.db");
+    assert!(acknowledged.write(&mut client, "At last.".to_owned()));
+    client.end();
+    acknowledged.check(&folder, "m.db");
+}
+
+/// A server that is refused waits for seconds first, so the cases wait at once.
 #[test]
 fn what_is_acknowledged_around_the_loss_of_a_name_is_kept() {
-    for (endings, how) in [
-        (&["-wal"] as &[&str], End::Kill),
-        (&["-shm"], End::Kill),
-        (&["-wal", "-shm"], End::Kill),
-        (&["-wal"], End::Close),
-        (&["-wal", "-shm"], End::Close),
-    ] {
-        let folder = Folder::new();
-        let mut acknowledged = Acknowledged::default();
-        let mut client = server(&folder, "m.db");
-        for nth in 0..WRITES {
-            acknowledged.write(&mut client, format!("Before, number {nth}."));
+    std::thread::scope(|scope| {
+        for (endings, how) in [
+            (&["-wal"] as &[&str], End::Kill),
+            (&["-shm"], End::Kill),
+            (&["-wal", "-shm"], End::Kill),
+            (&["-wal"], End::Close),
+            (&["-wal", "-shm"], End::Close),
+        ] {
+            scope.spawn(move || lose_names(endings, how));
         }
-        for ending in endings {
-            fs::remove_file(folder.path(format!("m.db{ending}"))).unwrap();
-        }
-        // No other server starts beside it until it has ended.
-        let error = refused(&folder, "m.db");
-        assert!(error.contains("another process") && error.contains("was deleted"), "{error}");
-        match how {
-            End::Kill => {
-                for nth in 0..WRITES {
-                    acknowledged.write(&mut client, format!("After, number {nth}."));
-                }
-            }
-            // It notices only now.
-            End::Close => (),
-        }
-        end(client, how);
-        acknowledged.check(&folder, "m.db");
-        let mut client = server(&folder, "m.db");
-        assert!(acknowledged.write(&mut client, "At last.".to_owned()));
-        client.end();
-        acknowledged.check(&folder, "m.db");
-    }
+    });
 }
 
 #[test]
