@@ -111,11 +111,14 @@ fn assert_refused(folder: &Folder, named: &str, advice: &str) {
 fn assert_works(folder: &Folder, named: &str) {
     folder.assert_healthy("m.db");
     assert_eq!(rebuilt_rows(folder, "m.db"), rebuilt_rows(folder, "sound.db"), "{named}");
-    let hits = folder.ok(["search", "billing service", "--db", "m.db"]);
+    let mut client = Client::modern(folder, &["--db", "m.db", "--tools", "all,memory"]);
+    let hits = client.text("MemorySearch", json!({"query": "billing service"}));
     assert!(hits.contains("Knows the billing service"), "{named}: {hits}");
-    folder.ok(["remember", "--type", "core", "Ben fixes the boiler.", "--db", "m.db"]);
-    let hits = folder.ok(["search", "boiler", "--db", "m.db"]);
+    let said = json!({"type": "core", "content": "Ben fixes the boiler."});
+    client.text("store_memory", said);
+    let hits = client.text("MemorySearch", json!({"query": "boiler"}));
     assert!(hits.contains("Ben fixes the boiler."), "{named}: {hits}");
+    client.end();
     folder.assert_healthy("m.db");
 }
 
