@@ -8,6 +8,9 @@ NIGHTLY  ?= nightly
 FUZZ_S   ?= 30
 SEEDS    ?= 100
 STEPS    ?= 300
+# Tests of random cases, of which `make test` tries a few.
+SWEEPS   := memory::typed::tests::lines memory::compile::tests::slices query::tests \
+            text::suggest hooks:: replies::
 FUZZ_BIN := .tools/bin/cargo-fuzz
 CRANFIELD ?= ../shared/eval/cranfield
 DIALOGUES ?= ../shared/eval/dialogues
@@ -38,6 +41,7 @@ model:                  ## a memory against a simple model of one, SEEDS times S
 	REMINDB_MODEL_SEEDS=$(SEEDS) REMINDB_MODEL_STEPS=$(STEPS) \
 	    cargo test --locked --lib memory::tests -- --nocapture
 	REMINDB_MODEL_CALLS=10000 cargo test --locked --lib memory::typed -- --nocapture
+	REMINDB_MODEL_TIMES=10 cargo test --locked --lib --test it -- $(SWEEPS)
 
 fuzz: $(FUZZ_BIN)       ## each target for FUZZ_S seconds, or those that TARGETS names
 	FUZZ_S=$(FUZZ_S) NIGHTLY=$(NIGHTLY) .ci/fuzz $(TARGETS)

@@ -12,6 +12,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
+use crate::fuzzing::n_cases;
 use crate::model::clock::UnixMillis;
 use crate::model::tree::NodeType;
 use crate::store::reader::ArchivedVisibility;
@@ -304,7 +305,7 @@ proptest! {
         calls in proptest::collection::vec(
             (any::<u8>(), "(alpha|beta|日本|rate-limit|\\PC| ){0,8}", any::<prop::sample::Index>(),
              prop_oneof![1..40u32, 40..400u32, 400..5000u32]),
-            25,
+            n_cases(10) as usize,
         ),
     ) {
         let (reader, ids) = memory(&corpus);

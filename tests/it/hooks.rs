@@ -9,7 +9,7 @@ use expect_test::{Expect, expect};
 use rusqlite::TransactionBehavior;
 use serde_json::{Value, json};
 
-use super::support::{Folder, Ran, finish};
+use super::support::{Folder, Ran, finish, n_cases};
 
 const NOTES: &str = "# Mill\n\n## Quasar valve\n\nThe quasar valve is calibrated with 41.7 kPa.\n\n\
     ## Pump\n\nThe pump hums at night.\n";
@@ -445,15 +445,15 @@ fn mutated(dice: &mut Dice, input: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_thousand_hostile_inputs_fail_nobody() {
-    const CALLS: usize = 1_000;
+fn hundreds_of_hostile_inputs_fail_nobody() {
+    let n_calls = n_cases(400);
     let folder = world().file("t.jsonl", transcript("Done."));
     let here = folder.path("").to_str().unwrap().trim_end_matches('/').to_owned();
     let events = ["session-start", "prompt", "pre-compact", "session-end"];
     let clients = ["claude-code", "codex", "gemini-cli", "copilot-cli", "opencode", "\u{1f4a9} x"];
     let mut dice = Dice(1);
     let mut n_answers = 0;
-    for nth in 0..CALLS {
+    for nth in 0..n_calls {
         let input = INPUTS[dice.below(INPUTS.len())].replace("DIR", &here);
         let input = if nth % 10 == 0 { input.into_bytes() } else { mutated(&mut dice, &input) };
         let mut command = hook(&folder, events[dice.below(events.len())]);
@@ -479,6 +479,6 @@ fn a_thousand_hostile_inputs_fail_nobody() {
         assert!(context.ends_with("[end of remindb memory]"), "{shown}");
         assert_eq!(said.as_object().unwrap().len(), 1, "{shown}");
     }
-    assert!(50 < n_answers, "{n_answers}");
+    assert!(n_calls / 20 < n_answers, "{n_answers}");
     folder.assert_healthy("memory.db");
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::support::{Client, Dice, Folder, Reply};
+use super::support::{Client, Dice, Folder, Reply, n_cases};
 
 /// Writes notes of every shape that makes counting tokens hard.
 fn corpus(folder: &Folder) {
@@ -201,7 +201,7 @@ fn no_reply_is_larger_than_its_budget() {
     let folder = Folder::new();
     let ids = compiled(&folder);
     let mut client = Client::legacy(&folder, &["--db", "m.db"]);
-    keep_their_budget(&mut client, &ids, 1_000);
+    keep_their_budget(&mut client, &ids, n_cases(400));
     client.end();
 }
 
@@ -210,7 +210,7 @@ fn structured_content_says_all_that_the_text_says_in_no_more_tokens() {
     let folder = Folder::new();
     let ids = compiled(&folder);
     let mut client = Client::modern(&folder, &["--db", "m.db", "--structured"]);
-    keep_their_budget(&mut client, &ids, 600);
+    keep_their_budget(&mut client, &ids, n_cases(300));
     client.end();
 }
 

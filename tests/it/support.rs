@@ -507,6 +507,13 @@ impl Drop for Client {
     }
 }
 
+/// Returns how many cases a random test tries: `n`, or `REMINDB_MODEL_TIMES` as many, as
+/// `make model` does.
+pub(crate) fn n_cases(n: usize) -> usize {
+    let times = std::env::var("REMINDB_MODEL_TIMES");
+    n * times.map_or(1, |it| it.parse::<usize>().expect("a number"))
+}
+
 /// A random number generator with a fixed seed.
 pub(crate) struct Dice(u64);
 

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::fuzzing::n_cases;
 
 #[test]
 fn a_typo_gets_a_suggestion_and_an_unknown_name_none() {
@@ -28,6 +29,11 @@ proptest! {
         prop_assert_eq!(distance(&letters, &dropped), 1);
         prop_assert_eq!(distance(&letters, &letters), 0);
     }
+}
+
+proptest! {
+    // A word has hundreds of misspellings, and each of them as many.
+    #![proptest_config(ProptestConfig::with_cases(n_cases(40)))]
 
     #[test]
     fn a_word_is_at_one_edit_from_each_of_its_misspellings(word in "[a-z]{2,9}|[а-яё]{2,6}") {

@@ -9,6 +9,7 @@ use proptest::option;
 use proptest::prelude::*;
 
 use super::*;
+use crate::fuzzing::n_cases;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::memory::dry_run::WriteOrDryRun;
 use crate::memory::typed::{
@@ -141,7 +142,7 @@ fn memory() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(n_cases(32)))]
 
     #[test]
     fn an_export_of_an_import_is_the_same_bytes(memories in vec(memory(), 0..12)) {

@@ -88,14 +88,14 @@ fn good_line(file: usize, nth: usize) -> (String, String) {
 
 #[test]
 fn damaged_files_lose_the_damaged_lines_alone() {
-    const FILES: usize = 1_000;
     const LINES: usize = 6;
+    let n_files = n_cases(300) as usize;
     let mut world = World::new();
     world.reopen(TypedMemorySettings { max_core: Some(u32::MAX), ..Default::default() });
     let memory = world.memory();
     let mut expected = BTreeMap::new();
     let mut n_refused = 0;
-    for file in 0..FILES {
+    for file in 0..n_files {
         let mut damage = Damage(file as u64);
         let mut fragments = Vec::new();
         for nth in 0..LINES {
@@ -138,12 +138,12 @@ fn damaged_files_lose_the_damaged_lines_alone() {
         assert_eq!(n_read, n_lines, "file {file}");
         n_refused += refused.len();
     }
-    assert!(1_000 < n_refused, "{n_refused}");
+    assert!(n_files < n_refused, "{n_refused}");
     let out = export(memory);
     let lines: BTreeSet<&str> = out.values().flat_map(|it| it.lines()).collect();
     for (id, good) in &expected {
         assert!(lines.contains(good.as_str()), "{id}");
     }
-    assert!(3_000 < expected.len(), "{}", expected.len());
+    assert!(3 * n_files < expected.len(), "{}", expected.len());
     world.assert_sound();
 }
