@@ -46,22 +46,30 @@ impl Batch<'_> {
         Ok(nodes)
     }
 
-    /// Returns the ids of nodes that had exactly this text earlier, latest first.
+    /// Returns the ids of nodes that had exactly this text earlier, latest first; at most `n_max`.
     ///
-    /// Those of one snapshot are in document order; at most `n_max`.
+    /// Those of one compile are in document order by the files' paths, in however many slices it
+    /// was written.
     pub(crate) fn former_ids(
         &self,
         node_type: NodeType,
         hash: ContentHash,
         n_max: u32,
     ) -> Result<Vec<NodeId>, StoreError> {
-        // Removals are recorded from the end of a document, children before their parents.
+        // All slices of a compile have its time. Removals are recorded from the end of a document,
+        // children before their parents.
         const FORMER: &str = "
             SELECT node_id
-              FROM diff
-             WHERE old_hash = ?1
-               AND old_type = ?2
-             ORDER BY snapshot DESC, iif(op = 'rem', -seq, seq)
+              FROM (SELECT node_id, old_path, op, seq,
+                           max(snapshot) OVER (
+                               PARTITION BY created_at,
+                                            iif(compile_root = '', snapshot, compile_root)
+                           ) AS latest
+                      FROM diff
+                      JOIN snapshot ON snapshot.id = diff.snapshot
+                     WHERE old_hash = ?1
+                       AND old_type = ?2)
+             ORDER BY latest DESC, old_path, iif(op = 'rem', -seq, seq)
              LIMIT ?3";
         let of = params![hash.to_string(), node_type.as_str(), n_max];
         let ids: Vec<String> = self.tx.rows(FORMER, of, |row| row.get(0), "search the history")?;
