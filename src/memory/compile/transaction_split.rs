@@ -129,7 +129,11 @@ impl MovedTextFinder<'_> {
                 None => self.writer.file_at(&self.plan.root, path)?,
             };
             match row.filter(|it| !it.is_gone) {
-                Some(row) => differences.add(nth, &self.known_texts(&row)?, &texts),
+                Some(row) => {
+                    let known = self.known_texts(&row)?;
+                    let forgotten = self.writer.forgotten_texts(row.id)?;
+                    differences.add(nth, &with_forgotten(known, &forgotten), &texts);
+                }
                 None => new.push((nth, texts)),
             }
             Ok(())
@@ -159,8 +163,9 @@ impl MovedTextFinder<'_> {
         for row in &self.plan.vanished {
             let texts = self.known_texts(row)?;
             let forgotten = self.writer.forgotten_texts(row.id)?;
-            removed.push(texts.iter().map(|it| it.hash).chain(forgotten).collect::<Vec<_>>());
-            old.push(texts);
+            let hashes = texts.iter().map(|it| it.hash).chain(forgotten.iter().copied());
+            removed.push(hashes.collect::<Vec<_>>());
+            old.push(with_forgotten(texts, &forgotten));
         }
         let added: Vec<Vec<ContentHash>> =
             new.iter().map(|(_, texts)| texts.iter().map(|it| it.hash).collect()).collect();
@@ -205,6 +210,16 @@ impl MovedTextFinder<'_> {
     fn known_texts(&self, row: &FileRow) -> Result<FileTextKeys, CompileError> {
         Ok(sorted(self.writer.file_texts(row)?.into_iter()))
     }
+}
+
+/// Adds the texts that an agent forgot in a file, which may have moved, too. Their length is not
+/// known; a text has one length, so that the other key is that of no text.
+fn with_forgotten(mut texts: FileTextKeys, forgotten: &[ContentHash]) -> FileTextKeys {
+    let keys =
+        |hash: &ContentHash| [false, true].map(|is_long| NodeTextKey { hash: *hash, is_long });
+    texts.extend(forgotten.iter().flat_map(keys));
+    texts.sort_unstable();
+    texts
 }
 
 /// Returns the texts of a file; `None` if it could not be read.

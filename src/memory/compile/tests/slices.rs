@@ -191,6 +191,27 @@ fn texts_that_a_compile_removed_come_back_in_one_order() {
 }
 
 #[test]
+fn a_forgotten_text_that_moves_is_one_text_however_the_compile_is_sliced() {
+    const WORDS: &str = "These words are many enough to be known again in another file.";
+    let all = SIZES.map(|size| {
+        let notes = Notes::new();
+        notes.write("a.md", "# One\n\nFirst.\n");
+        notes.write("b.md", &format!("# Two\n\n{WORDS}\n"));
+        notes.compile_in_slices(size);
+        let nodes = notes.nodes();
+        let id = nodes.iter().find(|it| it.contains(WORDS)).unwrap().split(' ').nth(1).unwrap();
+        let forget = |batch: &mut Batch<'_>| overlays::forget(batch, id);
+        notes.writer.write("agent", "", UnixMillis(1), forget).unwrap();
+        notes.write("a.md", &format!("# One\n\nFirst.\n\n{WORDS}\n"));
+        notes.write("b.md", "# Two\n\nSecond.\n");
+        notes.compile_in_slices(size);
+        notes.everything()
+    });
+    assert_eq!(all[0], all[2], "a file each");
+    assert_eq!(all[1], all[2], "a few files");
+}
+
+#[test]
 fn a_compile_that_ends_early_keeps_its_slices_and_the_next_goes_on() {
     let (mut n_early, n_seeds) = (0, n_cases(3));
     for seed in 0..n_seeds.into() {
