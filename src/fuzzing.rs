@@ -32,6 +32,8 @@ pub mod memories;
 pub(crate) mod parser_invariants;
 pub mod plain;
 pub mod query;
+#[cfg(test)]
+pub(crate) mod random_cases;
 pub mod redact;
 #[cfg(test)]
 mod redaction_false_positive_rate;
@@ -98,11 +100,3 @@ pub const TARGETS: &[Target] = &[
     Target { name: "wire", check: wire::wire },
     Target { name: "yaml", check: yaml::yaml },
 ];
-
-/// Returns how many cases a random test tries: `n`, or `REMINDB_MODEL_TIMES` as many, as
-/// `make model` does.
-#[cfg(test)]
-pub(crate) fn n_cases(n: u32) -> u32 {
-    let times = std::env::var("REMINDB_MODEL_TIMES");
-    n * times.map_or(1, |it| it.parse::<u32>().expect("a number"))
-}

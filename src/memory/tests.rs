@@ -16,16 +16,13 @@ mod simulation;
 
 use simulation::Simulation;
 
+use crate::fuzzing::random_cases::env_number;
 use crate::memory::rollback::LaterSnapshotPolicy;
 use crate::store::IfMissing;
 
 /// Histories of a plain test run, and the operations of each.
 const N_SEEDS: u64 = 3;
 const N_STEPS: usize = 100;
-
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|it| it.parse().expect("a number"))
-}
 
 fn simulate(seed: u64, n_steps: usize) {
     run(Simulation::new(seed), n_steps);
@@ -39,12 +36,12 @@ fn run(mut simulation: Simulation, n_steps: usize) {
 
 /// Runs the histories that the environment asks for.
 fn all(simulate: fn(u64, usize)) {
-    let n_steps = number("REMINDB_MODEL_STEPS").map_or(N_STEPS, |it| it as usize);
-    if let Some(seed) = number("REMINDB_MODEL_SEED") {
+    let n_steps = env_number("REMINDB_MODEL_STEPS").unwrap_or(N_STEPS);
+    if let Some(seed) = env_number("REMINDB_MODEL_SEED") {
         return simulate(seed, n_steps);
     }
-    let n_seeds = number("REMINDB_MODEL_SEEDS").unwrap_or(N_SEEDS);
-    let first = number("REMINDB_MODEL_FIRST").unwrap_or(1);
+    let n_seeds = env_number("REMINDB_MODEL_SEEDS").unwrap_or(N_SEEDS);
+    let first = env_number("REMINDB_MODEL_FIRST").unwrap_or(1);
     (first..first + n_seeds).for_each(|seed| simulate(seed, n_steps));
 }
 

@@ -12,7 +12,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
-use crate::fuzzing::n_cases;
+use crate::fuzzing::random_cases::n_cases;
 use crate::model::clock::UnixMillis;
 use crate::model::tree::NodeType;
 use crate::store::reader::ArchivedVisibility;

@@ -63,11 +63,13 @@ fn split<'t>(
     parts: &mut Vec<CountedText<'t>>,
 ) {
     let finer = separators.get(1..).unwrap_or_default();
-    let mut ends = separators.first().map(|here| SeparatorEnds::of(text.text, here));
+    let ends = separators.first().map(|here| ends_of_separators(text.text, here));
+    let mut next = ends.iter().flatten();
     let mut rest = text;
     while chars_max < rest.n_chars {
-        let n_bytes = match &mut ends {
-            Some(ends) => ends.next_after(text.text.len() - rest.text.len()),
+        let start = text.text.len() - rest.text.len();
+        let n_bytes = match &ends {
+            Some(_) => next.next().map_or(text.text.len(), |it| *it) - start,
             None => rest.text.char_indices().nth(chars_max).map_or(rest.text.len(), |it| it.0),
         };
         let (part, after) = rest.split_at(n_bytes);
@@ -82,30 +84,12 @@ fn split<'t>(
     }
 }
 
-/// The ends of some separators in a text, each of which is looked for once.
-struct SeparatorEnds<'t> {
-    text: &'t str,
-    /// Each separator with where it is next, from where it was last looked for.
-    next: Vec<(&'static str, Option<usize>)>,
-}
-
-impl<'t> SeparatorEnds<'t> {
-    fn of(text: &'t str, separators: &[&'static str]) -> SeparatorEnds<'t> {
-        SeparatorEnds { text, next: separators.iter().map(|it| (*it, text.find(it))).collect() }
-    }
-
-    /// Returns the number of bytes from `start` to the end of the first separator there, or to the
-    /// end of the text. Starts ascend.
-    fn next_after(&mut self, start: usize) -> usize {
-        let mut end = self.text.len();
-        for (separator, at) in &mut self.next {
-            if at.is_some_and(|it| it < start) {
-                *at = self.text[start..].find(*separator).map(|it| start + it);
-            }
-            end = end.min(at.map_or(end, |it| it + separator.len()));
-        }
-        end - start
-    }
+/// Returns where separators end in a text, ascending. Each is looked for once.
+fn ends_of_separators(text: &str, separators: &[&str]) -> Vec<usize> {
+    let found = separators.iter().flat_map(|it| text.match_indices(*it));
+    let mut ends: Vec<usize> = found.map(|(start, it)| start + it.len()).collect();
+    ends.sort_unstable();
+    ends
 }
 
 #[cfg(test)]

@@ -8,14 +8,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::support::{Client, Dice, Folder, finish, signal};
+use super::random_cases::{Dice, env_number};
+use super::support::{Client, Folder, finish, signal};
 
 /// Time between the beginnings of two writes.
 const PERIOD: Duration = Duration::from_millis(50);
-
-fn number(name: &str, default: usize) -> usize {
-    std::env::var(name).map_or(default, |it| it.parse().unwrap())
-}
 
 #[expect(clippy::disallowed_methods, reason = "it measures")]
 fn now() -> Instant {
@@ -50,7 +47,7 @@ fn state(folder: &Folder, db: &str) -> (Value, Value) {
 #[ignore = "takes minutes"]
 fn writes_beside_a_compile() {
     let folder = Folder::new();
-    write_notes(&folder, number("BESIDE_NOTES", 50_000));
+    write_notes(&folder, env_number("BESIDE_NOTES").unwrap_or(50_000));
     let mut client = Client::legacy(&folder, &["--db", "m.db"]);
     client.call("MemoryWrite", json!({"payload": "# Journal\n"}));
     let (start, mut compile) = (now(), start_compile(&folder, "m.db"));
@@ -82,7 +79,7 @@ fn writes_beside_a_compile() {
 #[ignore = "takes minutes"]
 fn killed_compiles_go_on() {
     let folder = Folder::new();
-    write_notes(&folder, number("BESIDE_KILLED_NOTES", 5_000));
+    write_notes(&folder, env_number("BESIDE_KILLED_NOTES").unwrap_or(5_000));
     let start = now();
     finish(start_compile(&folder, "whole.db"));
     let whole_ms = start.elapsed().as_millis() as usize;
@@ -91,7 +88,7 @@ fn killed_compiles_go_on() {
     waiting.lock_shared().unwrap();
     let mut dice = Dice::new(2);
     let mut n_early = 0;
-    let n_kills = number("BESIDE_KILLS", 10);
+    let n_kills = env_number("BESIDE_KILLS").unwrap_or(10);
     for nth in 0..n_kills {
         let db = &format!("{nth}.db");
         let begun = now();

@@ -11,7 +11,8 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::support::{Client, Dice, Folder, signal};
+use super::random_cases::Dice;
+use super::support::{Client, Folder, signal};
 use chromium::{Browser, Tab};
 
 const DB: &str = "memory.db";

@@ -16,7 +16,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::support::{Client, Dice, Folder};
+use super::random_cases::Dice;
+use super::support::{Client, Folder};
 
 const ARGS: [&str; 6] = ["--db", "m.db", "--source", "notes", "--rescan-interval", "20ms"];
 
@@ -237,19 +238,17 @@ fn servers_that_write_at_once_lose_nothing() {
 /// The tests of `make crash`.
 mod long {
     use super::{archiving, failures, kill_servers, typed, write_at_once};
+    use crate::random_cases::env_number;
 
     /// Kills of servers of one memory before the next one begins.
     const KILLS_OF_ONE: usize = 25;
 
-    fn number(name: &str, default: usize) -> usize {
-        std::env::var(name).map_or(default, |it| it.parse().unwrap())
-    }
-
     #[test]
     #[ignore = "takes minutes"]
     fn kills_lose_no_acknowledged_write() {
-        let n_memories = number("CRASH_KILLS", 500).div_ceil(KILLS_OF_ONE) as u64;
-        let seed = number("CRASH_SEED", 1_000) as u64;
+        let n_kills: usize = env_number("CRASH_KILLS").unwrap_or(500);
+        let n_memories = n_kills.div_ceil(KILLS_OF_ONE) as u64;
+        let seed = env_number("CRASH_SEED").unwrap_or(1_000);
         let (n_kills, n_writes, n_compiles) = kill_servers(seed..seed + n_memories, KILLS_OF_ONE);
         println!("{n_kills} kills: {n_writes} writes, {n_compiles} compiles acknowledged, 0 lost");
     }
@@ -257,7 +256,7 @@ mod long {
     #[test]
     #[ignore = "takes minutes"]
     fn archives() {
-        let n_kills = number("CRASH_ARCHIVES", 200);
+        let n_kills = env_number("CRASH_ARCHIVES").unwrap_or(200);
         let [n_none, n_all] = archiving::kill_archives(1_000, n_kills);
         println!("{n_kills} kills: {n_none} left no archive, {n_all} a whole one, 0 a half");
         let [n_stored, n_archives] = archiving::kill_archiving_servers(1_000, n_kills / 10);
@@ -267,8 +266,8 @@ mod long {
     #[test]
     #[ignore = "takes minutes"]
     fn killed_imports_and_stores_lose_nothing() {
-        let n_kills = number("CRASH_MEMORY_KILLS", 100);
-        let seed = number("CRASH_SEED", 1_000) as u64;
+        let n_kills = env_number("CRASH_MEMORY_KILLS").unwrap_or(100);
+        let seed = env_number("CRASH_SEED").unwrap_or(1_000);
         let (n_whole, n_none) = typed::kill_imports(seed, n_kills);
         let n_acknowledged = typed::kill_stores(seed, n_kills);
         println!("{n_kills} kills of imports: {n_whole} whole, {n_none} not at all, 0 by half");
@@ -278,7 +277,8 @@ mod long {
     #[test]
     #[ignore = "takes minutes"]
     fn rivals_lose_no_write() {
-        let (n_processes, n_writes) = (number("CRASH_PROCESSES", 16), number("CRASH_WRITES", 200));
+        let n_processes = env_number("CRASH_PROCESSES").unwrap_or(16);
+        let n_writes = env_number("CRASH_WRITES").unwrap_or(200);
         write_at_once(n_processes, n_writes);
         println!("{n_processes} servers × {n_writes} writes: all there, no error");
     }
@@ -292,7 +292,7 @@ mod long {
     #[test]
     #[ignore = "takes minutes"]
     fn a_cut_log_gives_the_last_whole_write() {
-        let n_cuts = failures::tear(number("CRASH_CUTS", 500));
+        let n_cuts = failures::tear(env_number("CRASH_CUTS").unwrap_or(500));
         println!("{n_cuts} cuts through a log: the state of the last whole write");
     }
 }

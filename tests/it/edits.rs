@@ -9,7 +9,8 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
 use remindb::Memory;
 
-use super::support::{Dice, Folder};
+use super::random_cases::{Dice, env_number};
+use super::support::Folder;
 
 /// A section: a heading and its paragraphs.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,26 +89,27 @@ impl Author {
     fn sentence(&mut self) -> String {
         self.n_made += 1;
         let n = 12 + self.dice.below(20);
-        let words: Vec<&str> = (0..n).map(|_| *self.dice.of(&WORDS)).collect();
+        let words: Vec<&str> = (0..n).map(|_| *self.dice.pick(&WORDS)).collect();
         format!("Sentence {} says {}.", self.n_made, words.join(" "))
     }
 
     fn section(&mut self) -> Section {
         self.n_made += 1;
-        let heading = format!("Heading number {} about the {}", self.n_made, self.dice.of(&WORDS));
+        let heading =
+            format!("Heading number {} about the {}", self.n_made, self.dice.pick(&WORDS));
         let n = 1 + self.dice.below(4);
         Section { heading, paragraphs: (0..n).map(|_| self.sentence()).collect() }
     }
 
     fn path(&mut self) -> String {
         self.n_made += 1;
-        format!("{}file-{}.md", self.dice.of(&["", "sub/", "sub/deep/"]), self.n_made)
+        format!("{}file-{}.md", self.dice.pick(&["", "sub/", "sub/deep/"]), self.n_made)
     }
 
     /// Returns a file's path; `None` without files.
     fn some_path(&mut self) -> Option<String> {
         let paths: Vec<String> = self.notes.keys().cloned().collect();
-        (!paths.is_empty()).then(|| self.dice.of(&paths).clone())
+        self.dice.pick_if_any(&paths)
     }
 
     /// Returns a section's path and index.
@@ -427,7 +429,7 @@ fn run(script: Vec<(u64, Vec<Edit>)>) -> Result<(), TestCaseError> {
 fn unchanged_text_stays_the_same_node_through_random_edits() {
     let edits = prop::collection::vec(prop::sample::select(EDITS.as_slice()), 1..4);
     let script = prop::collection::vec((any::<u64>(), edits), 1..5);
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|it| it.parse().ok()).unwrap_or(8);
+    let cases = env_number("PROPTEST_CASES").unwrap_or(8);
     let config =
         Config { cases, max_shrink_iters: 60, failure_persistence: None, ..Config::default() };
     TestRunner::new_with_rng(

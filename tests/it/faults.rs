@@ -230,10 +230,11 @@ fn a_few_faults_of_each_kind_lose_nothing_and_no_error_is_untrue() {
 /// The tests of `make faults`.
 mod long {
     use super::*;
+    use crate::random_cases::env_number;
 
     /// Places that are tried for each failure of a command; `FAULTS_EACH` sets it.
     fn n_each() -> u64 {
-        std::env::var("FAULTS_EACH").map_or(12, |it| it.parse().unwrap())
+        env_number("FAULTS_EACH").unwrap_or(12)
     }
 
     #[test]

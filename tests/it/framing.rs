@@ -12,7 +12,8 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use super::support::{Client, Dice, Folder, Ran, finish};
+use super::random_cases::Dice;
+use super::support::{Client, Folder, Ran, finish};
 use grammar::{fact_value, facts_of, ids_of_entries, ids_of_frames};
 
 /// The id of no node, which only hostile texts have.
@@ -53,19 +54,19 @@ const TAG_CHARS_MAX: usize = 30;
 /// Returns a few pieces with a word that a search finds.
 fn line(dice: &mut Dice) -> String {
     let n = 1 + dice.below(2);
-    let pieces: Vec<&str> = (0..n).map(|_| *dice.of(PIECES)).collect();
+    let pieces: Vec<&str> = (0..n).map(|_| *dice.pick(PIECES)).collect();
     format!("quasar {} {}", dice.below(100), pieces.join(" "))
 }
 
 /// Returns a name of at most so many characters.
 fn name(dice: &mut Dice, chars_max: usize) -> String {
-    format!("{}{}", dice.below(100), dice.of(PIECES)).chars().take(chars_max).collect()
+    format!("{}{}", dice.below(100), dice.pick(PIECES)).chars().take(chars_max).collect()
 }
 
 /// Returns a name of a file: there are slashes in none, and in some of them line breaks.
 fn file_name(dice: &mut Dice, nth: usize) -> String {
-    let gap = *dice.of(&["", " ", "\n", ") "]);
-    format!("{nth}{gap}{}.md", dice.of(PIECES).replace('/', "-"))
+    let gap = *dice.pick(&["", " ", "\n", ") "]);
+    format!("{nth}{gap}{}.md", dice.pick(PIECES).replace('/', "-"))
 }
 
 fn note(dice: &mut Dice) -> String {
@@ -73,9 +74,9 @@ fn note(dice: &mut Dice) -> String {
     for _ in 0..1 + dice.below(4) {
         text += &match dice.below(4) {
             0 => format!("## {}\n\n{}\n\n", line(dice), line(dice)),
-            1 => format!("```\n{}\n{}\n```\n\n", line(dice), dice.of(PIECES)),
+            1 => format!("```\n{}\n{}\n```\n\n", line(dice), dice.pick(PIECES)),
             2 => format!("- {}\n- {}\n\n", line(dice), line(dice)),
-            _ => format!("{}\n{}\n\n", line(dice), dice.of(PIECES)),
+            _ => format!("{}\n{}\n\n", line(dice), dice.pick(PIECES)),
         };
     }
     text
@@ -112,7 +113,7 @@ impl World {
     }
 
     fn compile(&self, dice: &mut Dice) {
-        let ran = self.run(&["compile", "notes", "--message", *dice.of(PIECES)]);
+        let ran = self.run(&["compile", "notes", "--message", *dice.pick(PIECES)]);
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         assert_no_frame(&ran.stdout);
         assert_no_frame(&ran.stderr);

@@ -9,7 +9,8 @@ use expect_test::{Expect, expect};
 use rusqlite::TransactionBehavior;
 use serde_json::{Value, json};
 
-use super::support::{Folder, Ran, finish, n_cases};
+use super::random_cases::{Dice, n_cases};
+use super::support::{Folder, Ran, finish};
 
 const NOTES: &str = "# Mill\n\n## Quasar valve\n\nThe quasar valve is calibrated with 41.7 kPa.\n\n\
     ## Pump\n\nThe pump hums at night.\n";
@@ -406,17 +407,6 @@ fn a_busy_memory_is_left_alone() {
     assert_eq!(fs::read(folder.path("memory.db")).unwrap(), before);
 }
 
-/// A small generator of pseudo-random numbers: the same ones on each run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % n
-    }
-}
-
 /// Breaks an input in one of several ways.
 fn mutated(dice: &mut Dice, input: &str) -> Vec<u8> {
     let mut bytes = input.as_bytes().to_vec();
@@ -451,7 +441,7 @@ fn hundreds_of_hostile_inputs_fail_nobody() {
     let here = folder.path("").to_str().unwrap().trim_end_matches('/').to_owned();
     let events = ["session-start", "prompt", "pre-compact", "session-end"];
     let clients = ["claude-code", "codex", "gemini-cli", "copilot-cli", "opencode", "\u{1f4a9} x"];
-    let mut dice = Dice(1);
+    let mut dice = Dice::new(1);
     let mut n_answers = 0;
     for nth in 0..n_calls {
         let input = INPUTS[dice.below(INPUTS.len())].replace("DIR", &here);

@@ -65,6 +65,9 @@ mod places;
 #[cfg(feature = "providers")]
 mod providers;
 mod published;
+/// Random cases, the same on each run.
+#[path = "../../src/fuzzing/random_cases.rs"]
+mod random_cases;
 /// The README and the manual, compared with the program.
 mod readme;
 /// Secrets, which no way in stores.

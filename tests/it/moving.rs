@@ -14,7 +14,8 @@ use std::path::Path;
 use expect_test::expect;
 use serde_json::json;
 
-use super::support::{Client, Dice, Folder, Ran, finish};
+use super::random_cases::Dice;
+use super::support::{Client, Folder, Ran, finish};
 
 /// Returns a folder with a memory of two snapshots, the second of which replaced text.
 fn memory() -> Folder {

@@ -6,7 +6,8 @@ use aho_corasick::AhoCorasick;
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use super::support::{Client, Dice, Folder, Ran};
+use super::random_cases::Dice;
+use super::support::{Client, Folder, Ran};
 
 type Make = fn(&mut Dice) -> Secret;
 
@@ -89,7 +90,7 @@ fn around(before: &str, dice: &mut Dice, after: &str) -> Secret {
 }
 
 fn chars(dice: &mut Dice, of: &str, n: usize) -> String {
-    (0..n).map(|_| char::from(*dice.of(of.as_bytes()))).collect()
+    (0..n).map(|_| char::from(*dice.pick(of.as_bytes()))).collect()
 }
 
 /// A format: its file extension, and a function that puts a text into such a file.

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::support::{Client, Dice, Folder, Reply, n_cases};
+use super::random_cases::{Dice, n_cases};
+use super::support::{Client, Folder, Reply};
 
 /// Writes notes of every shape that makes counting tokens hard.
 fn corpus(folder: &Folder) {
@@ -59,8 +60,8 @@ fn corpus(folder: &Folder) {
             let depth = "#".repeat(1 + dice.below(6));
             let n_label = if section == 5 { 200 } else { dice.below(12) };
             let words = |dice: &mut Dice, n: usize| -> String {
-                let gap = |dice: &mut Dice| *dice.of(&[" ", " ", ""]);
-                (0..n).map(|_| format!("{}{}", dice.of(&pieces), gap(dice))).collect()
+                let gap = |dice: &mut Dice| *dice.pick(&[" ", " ", ""]);
+                (0..n).map(|_| format!("{}{}", dice.pick(&pieces), gap(dice))).collect()
             };
             text += &format!("{depth} {section} {}\n\n", words(&mut dice, n_label));
             for _ in 0..dice.below(5) {
@@ -69,7 +70,7 @@ fn corpus(folder: &Folder) {
                 text += &match dice.below(6) {
                     0 => format!(
                         "```{}\n{body}\n   \n\n  {body}\n```\n\n",
-                        dice.of(&["rs", "", "a b"])
+                        dice.pick(&["rs", "", "a b"])
                     ),
                     1 => format!("- {body}\n  - {body}\n- x\n\n"),
                     2 => format!("| a | b |\n|---|---|\n| {} | {n} |\n\n", body.replace('|', "/")),
@@ -121,21 +122,21 @@ const QUERIES: [&str; 14] = [
 
 /// Returns any tool that reads, and arguments for it.
 fn any_question(dice: &mut Dice, ids: &[String], budget: usize) -> (&'static str, Value) {
-    let id = dice.of(ids).clone();
+    let id = dice.pick(ids).clone();
     match dice.below(8) {
         0 => {
-            let root = if dice.below(3) == 0 { String::new() } else { id };
+            let root = if dice.one_in(3) { String::new() } else { id };
             ("MemoryTree", json!({"root": root, "depth": dice.below(9), "budget": budget}))
         }
         1 => ("MemoryFetch", json!({"anchor": id, "depth": dice.below(5), "budget": budget})),
         2 => {
             let n = 1 + dice.below(30);
-            let ids: Vec<&String> = (0..n).map(|_| dice.of(ids)).collect();
+            let ids: Vec<&String> = (0..n).map(|_| dice.pick(ids)).collect();
             ("MemoryFetchBatch", json!({"node_ids": ids, "budget": budget}))
         }
         3 => ("MemoryRelated", json!({"anchor": id, "depth": dice.below(3), "budget": budget})),
         4 => {
-            let detail = dice.below(2) == 0;
+            let detail = dice.one_in(2);
             let since = dice.below(3);
             ("MemoryDelta", json!({"since_snapshot": since, "detail": detail, "budget": budget}))
         }
@@ -146,8 +147,8 @@ fn any_question(dice: &mut Dice, ids: &[String], budget: usize) -> (&'static str
         }
         6 => ("MemoryHistory", json!({"anchor": id, "budget": budget})),
         _ => {
-            let detail = dice.of(&["label", "snippet", "full"]);
-            let query = dice.of(&QUERIES);
+            let detail = dice.pick(&["label", "snippet", "full"]);
+            let query = dice.pick(&QUERIES);
             ("MemorySearch", json!({"query": query, "detail": detail, "budget": budget}))
         }
     }
@@ -156,7 +157,7 @@ fn any_question(dice: &mut Dice, ids: &[String], budget: usize) -> (&'static str
 /// Makes edges and a history of four snapshots.
 fn live(client: &mut Client, dice: &mut Dice, ids: &[String]) {
     for nth in 0..60 {
-        let (from, to) = (dice.of(ids), dice.of(ids));
+        let (from, to) = (dice.pick(ids), dice.pick(ids));
         client.call("MemoryRelate", json!({"source_id": from, "target_id": to, "weight": nth % 3}));
     }
     for payload in ["# Said\n\nOne \"thing\".\n\n- a\n- b\n", "```\ta\n```\n", "x\u{1b}y"] {
@@ -172,7 +173,7 @@ fn keep_their_budget(client: &mut Client, ids: &[String], n_wanted: usize) {
     let (mut n_full, mut n_calls) = (0, 0);
     while n_calls < n_wanted {
         // The frame counts most in small budgets, so half of them are small.
-        let budget = if dice.below(2) == 0 { 1 + dice.below(120) } else { 1 + dice.below(3_000) };
+        let budget = if dice.one_in(2) { 1 + dice.below(120) } else { 1 + dice.below(3_000) };
         let (tool, arguments) = any_question(&mut dice, ids, budget);
         let Reply { text, is_error, result } = client.call(tool, arguments.clone());
         if is_error {
@@ -201,7 +202,7 @@ fn no_reply_is_larger_than_its_budget() {
     let folder = Folder::new();
     let ids = compiled(&folder);
     let mut client = Client::legacy(&folder, &["--db", "m.db"]);
-    keep_their_budget(&mut client, &ids, n_cases(400));
+    keep_their_budget(&mut client, &ids, n_cases(400) as usize);
     client.end();
 }
 
@@ -210,7 +211,7 @@ fn structured_content_says_all_that_the_text_says_in_no_more_tokens() {
     let folder = Folder::new();
     let ids = compiled(&folder);
     let mut client = Client::modern(&folder, &["--db", "m.db", "--structured"]);
-    keep_their_budget(&mut client, &ids, n_cases(300));
+    keep_their_budget(&mut client, &ids, n_cases(300) as usize);
     client.end();
 }
 

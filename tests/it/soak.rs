@@ -12,7 +12,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::mcp_http::Up;
-use super::support::{Client, Dice, Folder};
+use super::random_cases::{Dice, env_number};
+use super::support::{Client, Folder};
 
 const PARTS: usize = 10;
 
@@ -115,13 +116,13 @@ impl Soak {
     }
 
     fn words(&mut self) -> String {
-        [*self.dice.of(&WORDS), *self.dice.of(&WORDS)].join(" ")
+        [*self.dice.pick(&WORDS), *self.dice.pick(&WORDS)].join(" ")
     }
 
     fn id(&mut self) -> String {
         match self.seen.is_empty() {
             true => "00000000000".to_owned(),
-            false => self.dice.of(&self.seen).clone(),
+            false => self.dice.pick(&self.seen).clone(),
         }
     }
 
@@ -176,11 +177,11 @@ impl Soak {
             75..=78 => {
                 let words = self.words();
                 let content = format!("Learnt in call {}: {words}", self.n_calls);
-                let tags = [*self.dice.of(&WORDS)];
+                let tags = [*self.dice.pick(&WORDS)];
                 call("store_memory", json!({"type": "learning", "content": content, "tags": tags}))
             }
             79..=80 => call("query_memories", json!({"search": self.words(), "limit": 20})),
-            81..=92 => ("resources/read", json!({"uri": self.dice.of(&RESOURCES)})),
+            81..=92 => ("resources/read", json!({"uri": self.dice.pick(&RESOURCES)})),
             93 => ("tools/list", json!({})),
             94 => ("resources/list", json!({})),
             95 => call("MemorySummarize", json!({"anchor": self.id(), "summary": self.words()})),
@@ -257,7 +258,7 @@ impl Soak {
 fn note(nth: usize, dice: &mut Dice) -> String {
     let mut paragraphs = format!("# Note {nth}\n\n");
     for part in 0..10 {
-        let [one, two, three] = [(); 3].map(|()| *dice.of(&WORDS));
+        let [one, two, three] = [(); 3].map(|()| *dice.pick(&WORDS));
         paragraphs += &format!("## Part {part}\n\nThe {one} of the {two} has a {three}.\n\n");
     }
     paragraphs
@@ -330,7 +331,7 @@ fn what_grows_is_named() {
 #[test]
 #[ignore = "takes minutes"]
 fn a_hundred_thousand_mixed_calls_leave_no_trace() {
-    let n_calls = std::env::var("SOAK_CALLS").map_or(100_000, |it| it.parse().unwrap());
+    let n_calls = env_number("SOAK_CALLS").unwrap_or(100_000);
     let grown = soak(n_calls, |line| println!("{line}"));
     assert!(grown.is_empty(), "{}", grown.join("; "));
     println!("{n_calls} calls: flat");

@@ -506,32 +506,3 @@ impl Drop for Client {
         }
     }
 }
-
-/// Returns how many cases a random test tries: `n`, or `REMINDB_MODEL_TIMES` as many, as
-/// `make model` does.
-pub(crate) fn n_cases(n: usize) -> usize {
-    let times = std::env::var("REMINDB_MODEL_TIMES");
-    n * times.map_or(1, |it| it.parse::<usize>().expect("a number"))
-}
-
-/// A random number generator with a fixed seed.
-pub(crate) struct Dice(u64);
-
-impl Dice {
-    pub(crate) fn new(seed: u64) -> Dice {
-        Dice(seed)
-    }
-
-    /// Returns a number below `n`.
-    pub(crate) fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % n as u64) as usize
-    }
-
-    pub(crate) fn of<'a, T>(&mut self, items: &'a [T]) -> &'a T {
-        &items[self.below(items.len())]
-    }
-}

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use super::*;
+use crate::fuzzing::random_cases::Dice;
 use crate::ingest::redact::{CustomKind, KINDS};
 use crate::ingest::scan::DetailLevel;
 use crate::maintenance::doctor;
@@ -418,18 +419,14 @@ fn a_secret_left_in_the_bytes_is_found() {
 #[test]
 fn the_past_is_walked_back_through_every_kind_of_edit() {
     let old = Old::new();
-    let mut dice: u64 = 7;
-    let mut below = |n: u64| {
-        dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (dice >> 33) % n
-    };
+    let mut dice = Dice::new(7);
     for step in 0..24 {
-        let name = format!("f{}.md", below(3));
-        if below(6) == 0 {
+        let name = format!("f{}.md", dice.below(3));
+        if dice.one_in(6) {
             let _ = fs::remove_file(old.dir.path().join("notes").join(&name));
         } else {
-            let blocks = (0..below(9)).map(|_| {
-                format!("{} {}\n\n", ["#", "##", "text", "-"][below(4) as usize], below(12))
+            let blocks = (0..dice.below(9)).map(|_| {
+                format!("{} {}\n\n", dice.pick(&["#", "##", "text", "-"]), dice.below(12))
             });
             old.write(&name, blocks.collect::<String>());
         }

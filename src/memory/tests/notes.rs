@@ -1,40 +1,13 @@
-//! A folder of randomly edited notes, and the random numbers for it.
+//! A folder of randomly edited notes.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use xxhash_rust::xxh64::xxh64;
+use crate::fuzzing::random_cases::Dice;
 
 const PATHS: &[&str] = &["a.md", "b.md", "sub/c.md", "d.md"];
-
-/// Pseudo-random numbers, equal for equal seeds.
-pub(super) struct Dice {
-    seed: u64,
-    n_thrown: u64,
-}
-
-impl Dice {
-    pub(super) fn new(seed: u64) -> Dice {
-        Dice { seed, n_thrown: 0 }
-    }
-
-    /// Returns a number below `n`.
-    pub(super) fn below(&mut self, n: usize) -> usize {
-        self.n_thrown += 1;
-        xxh64(&self.n_thrown.to_le_bytes(), self.seed) as usize % n.max(1)
-    }
-
-    pub(super) fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-
-    pub(super) fn pick<T: Clone>(&mut self, of: &[T]) -> Option<T> {
-        let at = self.below(of.len());
-        of.get(at).cloned()
-    }
-}
 
 /// The folder: every file's text by path, as it is on the disk.
 pub(super) struct Notes {
@@ -83,8 +56,8 @@ impl Notes {
     pub(super) fn edit(&mut self, dice: &mut Dice) -> String {
         let known: Vec<String> = self.files.keys().cloned().collect();
         let path = match dice.one_in(6) || known.is_empty() {
-            true => dice.pick(PATHS).unwrap().to_owned(),
-            false => dice.pick(&known).unwrap(),
+            true => dice.pick(PATHS).to_string(),
+            false => dice.pick(&known).clone(),
         };
         let is_there = self.files.contains_key(&path);
         match dice.below(24) {
@@ -93,7 +66,7 @@ impl Notes {
                 format!("delete {path}")
             }
             1 | 2 if is_there => {
-                let to = dice.pick(PATHS).unwrap();
+                let to = *dice.pick(PATHS);
                 if self.files.contains_key(to) {
                     return self.edit(dice);
                 }
@@ -107,7 +80,7 @@ impl Notes {
                 format!("empty {path}")
             }
             4..=6 if !self.versions.is_empty() => {
-                let (path, text) = dice.pick(&self.versions).unwrap();
+                let (path, text) = dice.pick(&self.versions).clone();
                 self.set(&path, Some(&text));
                 format!("restore {path}: {text:?}")
             }
@@ -142,7 +115,7 @@ impl Notes {
                 format!("move {block:?} from {at} to {to}")
             }
             5 | 6 if 0 < n => {
-                let other = dice.pick(PATHS).unwrap();
+                let other = *dice.pick(PATHS);
                 let block = blocks.remove(at);
                 if other == path {
                     blocks.push(block);

@@ -14,8 +14,8 @@ const ALL: Option<u32> = Some(1_000_000);
 #[track_caller]
 pub(super) fn check(simulation: &mut Simulation) {
     let ids: Vec<i64> = simulation.model.snapshots.iter().map(|it| it.id).collect();
-    let Some(from) = simulation.dice.pick(&ids) else { return };
-    let to = simulation.dice.pick(&ids).unwrap().max(from);
+    let Some(from) = simulation.dice.pick_if_any(&ids) else { return };
+    let to = simulation.dice.pick_if_any(&ids).unwrap().max(from);
     let delta = query::DeltaQuery { since: from, ..query::DeltaQuery::default() };
     let shown = simulation.memory().query_and_warm(&Query::Delta(delta), ALL).unwrap().structured;
     let changes = state(simulation, from).changes(&simulation.model.state);
@@ -27,7 +27,7 @@ pub(super) fn check(simulation: &mut Simulation) {
     let all: BTreeSet<&String> =
         simulation.model.snapshots.iter().flat_map(|it| it.state.nodes.keys()).collect();
     let all: Vec<String> = all.into_iter().cloned().collect();
-    if let Some(id) = simulation.dice.pick(&all) {
+    if let Some(id) = simulation.dice.pick_if_any(&all) {
         has_history(simulation, &id);
     }
 }

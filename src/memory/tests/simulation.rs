@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::model::{Model, Node, Seat};
-use super::notes::{Dice, Notes, word};
+use super::notes::{Notes, word};
 use super::seen::{self};
+use crate::fuzzing::random_cases::Dice;
 use crate::memory::Memory;
 use crate::memory::rollback::LaterSnapshotPolicy;
 use crate::model::clock::{Clock, UnixMillis};
@@ -163,7 +164,7 @@ impl Simulation {
 
     fn node(&mut self) -> Option<String> {
         let ids: Vec<String> = self.model.state.nodes.keys().cloned().collect();
-        self.dice.pick(&ids)
+        self.dice.pick_if_any(&ids)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tests for budgets: they are kept, used, and the last text is cut at a sentence.
 
 use super::*;
+use crate::fuzzing::random_cases::Dice;
 
 #[test]
 fn budgets_are_kept_and_used() {
@@ -8,18 +9,14 @@ fn budgets_are_kept_and_used() {
         "harbour", "mill", "lease", "lock", "timeout", "ledger", "invoice", "garden", "river",
         "answer", "letter", "engine",
     ];
-    let mut seed = 7_usize;
-    let mut random = |n: usize| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) % n
-    };
+    let mut dice = Dice::new(7);
     let mut sketch = TestDatabaseBuilder::new();
     for nth in 0..40 {
         sketch.file(&format!("{nth}.md"));
         sketch.node(0, "heading", &format!("Section {nth}"));
         for _ in 0..8 {
-            let n_words = 5 + random(60);
-            let text: Vec<&str> = (0..n_words).map(|_| WORDS[random(WORDS.len())]).collect();
+            let n_words = 5 + dice.below(60);
+            let text: Vec<&str> = (0..n_words).map(|_| *dice.pick(&WORDS)).collect();
             sketch.node(1, "text", &format!("{}. And so on.", text.join(" ")));
         }
     }
@@ -27,9 +24,9 @@ fn budgets_are_kept_and_used() {
     let (mut n, mut filled) = (0.0, 0.0);
     let n_queries = n_cases(250);
     for _ in 0..n_queries {
-        let words: Vec<&str> = (0..1 + random(6)).map(|_| WORDS[random(WORDS.len())]).collect();
+        let words: Vec<&str> = (0..1 + dice.below(6)).map(|_| *dice.pick(&WORDS)).collect();
         let words = words.join(" ");
-        let budget = 200 + random(3_000) as u32;
+        let budget = 200 + dice.below(3_000) as u32;
         let query = SearchQuery { detail: HitDetail::Full, ..label(&words) };
         let text = asked(&reader, Query::Search(query), Some(budget)).unwrap().text;
         let counted = tokens::count(&text);

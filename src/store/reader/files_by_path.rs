@@ -4,7 +4,7 @@ use rusqlite::{Row, params};
 
 use super::Reader;
 use crate::store::links::{entity_path, file_head, root_label};
-use crate::store::{ErrorContext, NodeRowId, StoreError};
+use crate::store::{ErrorContext, NodeRowId, Root, StoreError, source_files};
 
 /// Finds the node that represents the file of a name among entities: a path relative to a root, the
 /// eldest that has it, or one that begins with the name or the last folder of a root, or with its
@@ -49,12 +49,12 @@ impl Reader {
         if !exact.is_empty() {
             return Ok(exact);
         }
-        let roots: Vec<String> =
-            self.all("SELECT path FROM root", [], |row| row.get(0)).doing("list the roots")?;
+        let roots = source_files::roots(&self.conn)?;
         let is_end = |folders: &str| {
-            roots.iter().any(|it| it.strip_suffix(folders).is_some_and(|it| it.ends_with('/')))
+            let above = |it: &Root| it.path.strip_suffix(folders).map(|it| it.ends_with('/'));
+            roots.iter().any(|it| above(it) == Some(true))
         };
-        let longest = roots.iter().map(String::len).max().unwrap_or(0);
+        let longest = roots.iter().map(|it| it.path.len()).max().unwrap_or(0);
         let slashes = path.match_indices('/').map(|it| it.0).take_while(|it| *it < longest);
         for slash in slashes.filter(|it| 0 < *it && is_end(&path[..*it])) {
             let found = self.files_below(&path[..slash], &path[slash + 1..])?;

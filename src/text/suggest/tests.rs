@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::fuzzing::n_cases;
+use crate::fuzzing::random_cases::n_cases;
 
 #[test]
 fn a_typo_gets_a_suggestion_and_an_unknown_name_none() {

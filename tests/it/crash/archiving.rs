@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::super::memories::OFFER;
-use crate::support::{Client, Dice, Folder};
+use crate::random_cases::Dice;
+use crate::support::{Client, Folder};
 
 const LEARNINGS: usize = 150;
 

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Dice, Folder, Ran};
+use crate::random_cases::Dice;
+use crate::support::{Client, Folder, Ran};
 
 /// Returns whether a text is a node's.
 fn is_there(folder: &Folder, text: &str) -> bool {

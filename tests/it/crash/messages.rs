@@ -7,7 +7,8 @@ use std::process::Command;
 use serde_json::json;
 
 use super::failures::limited;
-use crate::support::{Client, Dice, Folder, Ran};
+use crate::random_cases::Dice;
+use crate::support::{Client, Folder, Ran};
 
 const SNAPSHOTS: u64 = 3;
 

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::failures::limited;
-use crate::support::{Client, Dice, Folder, Ran};
+use crate::random_cases::Dice;
+use crate::support::{Client, Folder, Ran};
 
 /// Memories of an import.
 const LINES: usize = 400;
@@ -233,7 +234,7 @@ pub(super) fn kill_stores(seed: u64, n_kills: usize) -> usize {
         let mut client = Client::modern(&folder, &["--db", "m.db", "--tools", "memory"]);
         let mut asked = BTreeMap::new();
         for _ in 0..=dice.below(8) {
-            let (name, arguments, promise) = if dice.below(3) == 0 {
+            let (name, arguments, promise) = if dice.one_in(3) {
                 n_versions += 1;
                 let content = format!("Version {n_versions}");
                 (
@@ -249,7 +250,7 @@ pub(super) fn kill_stores(seed: u64, n_kills: usize) -> usize {
             };
             let call = json!({"name": name, "arguments": arguments});
             asked.insert(client.request("tools/call", call), promise);
-            if dice.below(2) == 0 {
+            if dice.one_in(2) {
                 continue;
             }
             let reply = client.line();

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::{Client, Dice, Folder};
+use crate::random_cases::{Dice, env_number};
+use crate::support::{Client, Folder};
 
 const ARGS: [&str; 5] = ["--db", "m.db", "--source", "notes", "--write-back"];
 
@@ -22,8 +23,7 @@ const PARTS: usize = 400;
 
 #[test]
 fn a_kill_leaves_a_whole_file_with_every_acknowledged_word() {
-    let seed = std::env::var("REMINDB_CRASH_SEED").ok().and_then(|it| it.parse().ok());
-    let mut dice = Dice::new(seed.unwrap_or(11));
+    let mut dice = Dice::new(env_number("REMINDB_CRASH_SEED").unwrap_or(11));
     let parts = |nth: usize| format!("Part {nth} of the note, which stays as it is.\n\n");
     let text = (0..PARTS).map(parts).collect::<String>();
     let folder = Folder::new().file("notes/a.md", format!("# A\n\n{text}# Log\n\nBegin.\n"));
@@ -38,7 +38,7 @@ fn a_kill_leaves_a_whole_file_with_every_acknowledged_word() {
             n_writes += 1;
             let payload = format!("Word {n_writes}x said.");
             // In the file, or as a note of its own.
-            let anchor = if dice.below(3) == 0 { "" } else { &log };
+            let anchor = if dice.one_in(3) { "" } else { &log };
             let arguments = json!({"payload": payload, "anchor": anchor});
             let params = json!({"name": "MemoryWrite", "arguments": arguments});
             asked.push((client.request("tools/call", params), n_writes));

@@ -10,22 +10,11 @@ use serde_json::json;
 
 use super::server::Postgres;
 use super::{Proxy, command, machine, ok, published, rows, status};
+use crate::random_cases::{Dice, env_number};
 use crate::support::{Client, Folder};
 
 const N_REPLICAS: usize = 4;
 const N_WRITERS: usize = 16;
-
-/// A small generator of numbers, the same for each seed.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % n
-    }
-}
 
 /// The answers that the writers got.
 #[derive(Default)]
@@ -56,16 +45,12 @@ impl Drop for Over<'_> {
     }
 }
 
-fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
-}
-
 #[test]
 #[ignore = "needs PostgreSQL, and minutes: make shared"]
 fn a_storm_loses_nothing_and_leaves_all_replicas_the_same() {
-    let seconds = number("STORM_S", 120);
-    let first = number("STORM_SEED", 1);
-    for seed in first..first + number("STORM_SEEDS", 3) {
+    let seconds = env_number("STORM_S").unwrap_or(120);
+    let first = env_number("STORM_SEED").unwrap_or(1);
+    for seed in first..first + env_number("STORM_SEEDS").unwrap_or(3) {
         storm(seed, Duration::from_secs(seconds));
     }
 }
@@ -103,7 +88,7 @@ fn storm(seed: u64, duration: Duration) {
 
 /// Writes until the storm is over, in a process that may end at any time.
 fn write(storm: &Storm, writer: usize, seed: u64) {
-    let mut dice = Dice(seed * 1_000 + writer as u64 + 1);
+    let mut dice = Dice::new(seed * 1_000 + writer as u64 + 1);
     let folder = &storm.machines[writer % N_REPLICAS];
     // Half of them are behind a network that is cut now and then.
     let port = if writer % 8 < 4 { storm.postgres.port } else { storm.proxy.port };
@@ -178,15 +163,15 @@ fn roll_back(client: &mut Client, dice: &mut Dice) -> bool {
 
 /// Kills, stops and cuts.
 fn weather(storm: &Storm, seed: u64, duration: Duration) {
-    let mut dice = Dice(seed * 7_919 + 1);
+    let mut dice = Dice::new(seed * 7_919 + 1);
     let began = Instant::now();
     let (mut n_kills, mut n_restarts, mut n_cuts, mut n_stops) = (0, 0, 0, 0);
     while began.elapsed() < duration {
-        std::thread::sleep(Duration::from_millis(200 + dice.below(1_500)));
+        std::thread::sleep(Duration::from_millis(200 + dice.below(1_500) as u64));
         let victim = {
             let pids = storm.pids.lock().unwrap();
             let all: Vec<u32> = pids.values().copied().collect();
-            if all.is_empty() { None } else { Some(all[dice.below(all.len() as u64) as usize]) }
+            dice.pick_if_any(&all)
         };
         let send = |pid: u32, name: &str| {
             let _ =
@@ -199,7 +184,7 @@ fn weather(storm: &Storm, seed: u64, duration: Duration) {
             }
             (4..6, Some(pid)) => {
                 send(pid, "STOP");
-                std::thread::sleep(Duration::from_millis(500 + dice.below(3_000)));
+                std::thread::sleep(Duration::from_millis(500 + dice.below(3_000) as u64));
                 send(pid, "CONT");
                 n_stops += 1;
             }

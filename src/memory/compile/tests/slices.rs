@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::fuzzing::n_cases;
+use crate::fuzzing::random_cases::{Dice, n_cases};
 use crate::memory::rollback::{LaterSnapshotPolicy, rollback};
 use crate::store::{Batch, NodeRecord, UnplacedNodeData};
 
@@ -59,17 +59,6 @@ impl Notes {
             lines.extend(rows.map(Result::unwrap));
         }
         lines
-    }
-}
-
-/// Chooses numbers by a fixed rule.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % n
     }
 }
 
@@ -149,7 +138,7 @@ fn forget_one(all: &[Notes], dice: &mut Dice) {
 #[test]
 fn slices_of_any_size_have_one_result() {
     for seed in 0..n_cases(3).into() {
-        let mut dice = Dice(seed);
+        let mut dice = Dice::new(seed);
         let all = SIZES.map(|_| Notes::new());
         let mut folder = Folder::new(&mut dice);
         for round in 0..6 {
@@ -215,7 +204,7 @@ fn a_forgotten_text_that_moves_is_one_text_however_the_compile_is_sliced() {
 fn a_compile_that_ends_early_keeps_its_slices_and_the_next_goes_on() {
     let (mut n_early, n_seeds) = (0, n_cases(3));
     for seed in 0..n_seeds.into() {
-        let mut dice = Dice(seed + 100);
+        let mut dice = Dice::new(seed + 100);
         let (whole, cut) = (Notes::new(), Notes::new());
         let mut folder = Folder::new(&mut dice);
         for n_slices in 1..7 {
@@ -349,7 +338,7 @@ fn interfere(rival: &Writer, dice: &mut Dice) {
 fn edits_between_slices_leave_a_sound_memory_in_which_the_next_compile_goes_on() {
     let mut n_edits = 0;
     for seed in 0..6 {
-        let (notes, dice) = (Notes::new(), RefCell::new(Dice(seed + 200)));
+        let (notes, dice) = (Notes::new(), RefCell::new(Dice::new(seed + 200)));
         let mut folder = Folder::new(&mut dice.borrow_mut());
         let db = notes.dir.path().join("memory.db");
         let rival = Writer::open(&db, IfMissing::Create).unwrap();

@@ -1,6 +1,7 @@
 //! Tests of what must not happen to knowledge: times that move, facts that mix, texts that go stale.
 
 use super::*;
+use crate::fuzzing::random_cases::Dice;
 use crate::model::identity::NodeId;
 use crate::text::tokens;
 
@@ -187,15 +188,11 @@ fn episodes_are_recalled_after_they_were_consolidated() {
 #[test]
 fn a_worksheet_fits_its_budget_whatever_it_holds() {
     let case = Case::new();
-    let mut seed = 7_u64;
-    let mut next = |below: u64| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) % below
-    };
+    let mut dice = Dice::new(7);
     let alphabet: Vec<char> = "ab c\"\\\n\t🦀é漢`_@/.".chars().collect();
-    let mut text = |n_max: u64| -> String {
-        let n = 1 + next(n_max);
-        let body: String = (0..n).map(|_| alphabet[next(alphabet.len() as u64) as usize]).collect();
+    let mut text = |n_max: usize| -> String {
+        let n = 1 + dice.below(n_max);
+        let body: String = (0..n).map(|_| *dice.pick(&alphabet)).collect();
         format!("x{body}")
     };
     let items: Vec<Value> = (0..25).map(|_| json!({"content": text(3_000)})).collect();

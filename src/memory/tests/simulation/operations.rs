@@ -29,7 +29,7 @@ impl Simulation {
     /// Compiles all notes, or one of them.
     pub(in crate::memory::tests) fn compile(&mut self, how: &str) -> String {
         let files: Vec<String> = self.notes.files.keys().cloned().collect();
-        let one = if self.dice.one_in(8) { self.dice.pick(&files) } else { None };
+        let one = if self.dice.one_in(8) { self.dice.pick_if_any(&files) } else { None };
         let root = self.notes.root().to_owned();
         let path = one.as_ref().map_or(root.clone(), |it| root.join(it));
         self.log_last(format!("compile {}: {how}", one.as_deref().unwrap_or("all")));
@@ -161,7 +161,7 @@ impl Simulation {
                 let id = id.to_owned();
                 let states = self.model.snapshots.iter().filter_map(|it| it.state.nodes.get(&id));
                 let texts: Vec<String> = states.map(|it| it.content.clone()).collect();
-                self.dice.pick(&texts).filter(|it| !it.trim().is_empty())
+                self.dice.pick_if_any(&texts).filter(|it| !it.trim().is_empty())
             }
             false => None,
         };
@@ -321,7 +321,7 @@ impl Simulation {
 
     pub(super) fn rollback(&mut self, after: LaterSnapshotPolicy) -> String {
         let ids: Vec<i64> = self.model.snapshots.iter().map(|it| it.id).collect();
-        match self.dice.pick(&ids) {
+        match self.dice.pick_if_any(&ids) {
             Some(target) => self.rollback_to(target, after),
             None => "no rollback".to_owned(),
         }

@@ -33,7 +33,7 @@ impl Simulation {
         let nodes = self.model.state.nodes.iter().filter(|(_, it)| it.fields.is_some());
         let ids: Vec<String> = nodes.map(|(id, _)| id.clone()).collect();
         let is_change = self.dice.one_in(2);
-        match self.dice.pick(&ids).filter(|_| is_change) {
+        match self.dice.pick_if_any(&ids).filter(|_| is_change) {
             Some(id) => self.change_typed(&id),
             None => self.store_typed(),
         }
@@ -62,7 +62,7 @@ impl Simulation {
         let n_links = self.dice.below(3);
         let links: Vec<Value> = (0..n_links)
             .filter_map(|nth| {
-                let to = self.dice.pick(&ids)?;
+                let to = self.dice.pick_if_any(&ids)?;
                 let strength = self.dice.below(3) as f64 / 2.0;
                 let of = ["mentions", "implies"][nth];
                 Some(json!({"type": of, "to": to, "strength": strength}))
@@ -83,7 +83,7 @@ impl Simulation {
         let equal = self.model.state.nodes.values().filter(|it| it.fields.is_some());
         let equal: Vec<String> = equal.map(|it| it.content.clone()).collect();
         let is_equal = self.dice.one_in(3);
-        let content = match self.dice.pick(&equal).filter(|_| is_equal) {
+        let content = match self.dice.pick_if_any(&equal).filter(|_| is_equal) {
             Some(content) => content,
             None => self.payload(),
         };

@@ -1,6 +1,7 @@
 //! Archiving against the specification: each age and each limit, to the millisecond.
 
 use super::*;
+use crate::fuzzing::random_cases::Dice;
 use crate::memory::typed::retention_archiving::ArchiveReport;
 use crate::model::clock::DAY_MS;
 
@@ -241,20 +242,16 @@ fn archives_by_chance_are_those_of_a_simple_list() {
         archive_tasks_days: Some(3),
         ..TypedMemorySettings::default()
     });
-    let mut seed: u64 = 7;
-    let mut below = |n: u64| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) % n
-    };
+    let mut dice = Dice::new(7);
     let mut list: Vec<Listed> = Vec::new();
     let (mut n_archives, mut n_archived) = (0, 0);
     for nth in 0..400 {
-        world.clock.advance([0, 1, DAY_MS - 1, DAY_MS, 3 * DAY_MS][below(5) as usize] / 4);
+        world.clock.advance(dice.pick(&[0, 1, DAY_MS - 1, DAY_MS, 3 * DAY_MS]) / 4);
         let now = world.clock.now().0;
-        let at = below(list.len().max(1) as u64) as usize;
-        match below(10) {
+        let at = dice.below(list.len());
+        match dice.below(10) {
             0..5 => {
-                let is_task = below(2) == 0;
+                let is_task = dice.one_in(2);
                 let memory_type = if is_task { "task" } else { "learning" };
                 let args = json!({"type": memory_type, "content": format!("memory {nth}.")});
                 let id = world.store(args)["id"].as_str().unwrap().to_owned();
@@ -264,10 +261,10 @@ fn archives_by_chance_are_those_of_a_simple_list() {
             }
             5..8 if !list.is_empty() => {
                 let it = &mut list[at];
-                let mut args = json!({"id": it.id, "archived": below(4) == 0 && it.archived});
+                let mut args = json!({"id": it.id, "archived": dice.one_in(4) && it.archived});
                 it.archived = args["archived"] == true;
                 if it.is_task {
-                    let is_done = below(3) != 0;
+                    let is_done = !dice.one_in(3);
                     let status = if is_done { "completed" } else { "blocked" };
                     args["task_metadata"] = json!({"status": status});
                     it.completed_at = is_done.then(|| it.completed_at.unwrap_or(now));

@@ -9,7 +9,7 @@ use proptest::option;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fuzzing::n_cases;
+use crate::fuzzing::random_cases::n_cases;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::memory::dry_run::WriteOrDryRun;
 use crate::memory::typed::{

@@ -7,6 +7,7 @@
 use super::model::{Entry, Model};
 use super::second_process::SecondProcess;
 use super::*;
+use crate::fuzzing::random_cases::{Dice, env_number};
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::store::reader::Reader;
 
@@ -18,25 +19,6 @@ const CORE_MAX: u64 = 12;
 
 pub(super) fn limits() -> TypedMemorySettings {
     TypedMemorySettings { max_core: Some(CORE_MAX as u32), ..TypedMemorySettings::default() }
-}
-
-/// Numbers by chance, the same for a seed.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-
-    fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
-        &of[self.below(of.len() as u64) as usize]
-    }
-
-    fn one_in(&mut self, n: u64) -> bool {
-        self.below(n) == 0
-    }
 }
 
 struct Simulation {
@@ -58,19 +40,15 @@ impl Drop for Simulation {
     }
 }
 
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|it| it.parse().expect("a number"))
-}
-
 #[test]
 fn random_calls_do_what_the_specification_says() {
-    let n_calls = number("REMINDB_MODEL_CALLS").unwrap_or(N_CALLS);
-    let seed = number("REMINDB_MODEL_SEED").unwrap_or(1);
+    let n_calls = env_number("REMINDB_MODEL_CALLS").unwrap_or(N_CALLS);
+    let seed = env_number("REMINDB_MODEL_SEED").unwrap_or(1);
     let limits = limits();
     let mut world = World::new();
     world.reopen(limits);
     let second = Some(SecondProcess::start(&world.database()));
-    let (model, dice, log) = (Model::default(), Dice(seed), Vec::new());
+    let (model, dice, log) = (Model::default(), Dice::new(seed), Vec::new());
     let mut simulation = Simulation { world, second, model, dice, log, seed };
     for nth in 1..=n_calls {
         simulation.step();
@@ -106,7 +84,7 @@ impl Simulation {
     }
 
     fn step(&mut self) {
-        let by = [0, 1, 999, 60_000, 86_400_000][self.dice.below(5) as usize];
+        let by = *self.dice.pick(&[0, 1, 999, 60_000, 86_400_000]);
         self.world.clock.advance(by);
         match self.dice.below(100) {
             0..30 => self.store(),

@@ -5,25 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
+use crate::fuzzing::random_cases::{Dice, env_number};
 
 /// Edits of a plain test run.
 const N_EDITS: usize = 250;
-
-/// A small generator of numbers, for edits that happen again.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % n.max(1)
-    }
-}
-
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|it| it.parse().expect("a number"))
-}
 
 /// Returns the words that are in a text and that nobody wrote twice.
 fn words_in(text: &str) -> BTreeSet<String> {
@@ -58,7 +43,7 @@ impl Sides {
         desk.person("a.md", "# A\n\nFirst w0q.\n");
         desk.compile();
         let (words, log) = (["w0q".to_owned()].into(), Vec::new());
-        let dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let dice = Dice::new(seed);
         Sides { desk, dice, n_words: 1, words, n_landed: 0, kept: BTreeMap::new(), log }
     }
 
@@ -147,10 +132,10 @@ impl Sides {
         self.log.push(format!("person {what} in {file} at {at}"));
         let before = words_in(&text);
         let mut text = blocks.join("\n\n");
-        if self.dice.below(10) == 0 {
+        if self.dice.one_in(10) {
             text = text.trim_end().to_owned();
         }
-        let newline = if self.dice.below(20) == 0 { "\r\n" } else { newline };
+        let newline = if self.dice.one_in(20) { "\r\n" } else { newline };
         self.desk.person(&file, &text.replace('\n', newline));
         let after = words_in(&text);
         // A word that a person took out of a file before any compile was never the memory's.
@@ -205,7 +190,7 @@ impl Sides {
                     "table" => format!("| c |\n|---|\n| {word} |"),
                     "code" => format!("run {word}"),
                     "heading" => format!("Said {word}"),
-                    _ if self.dice.below(4) == 0 => format!("Said {word}.\n\nTwice."),
+                    _ if self.dice.one_in(4) => format!("Said {word}.\n\nTwice."),
                     _ => format!("Said {word}."),
                 };
                 said = words_in(&words);
@@ -299,8 +284,8 @@ impl Sides {
 
 #[test]
 fn no_word_of_either_is_lost_and_both_end_equal() {
-    let n_edits = number("REMINDB_OWN_EDITS").map_or(N_EDITS, |it| it as usize);
-    let mut sides = Sides::new(number("REMINDB_OWN_SEED").unwrap_or(1));
+    let n_edits = env_number("REMINDB_OWN_EDITS").unwrap_or(N_EDITS);
+    let mut sides = Sides::new(env_number("REMINDB_OWN_SEED").unwrap_or(1));
     for nth in 0..n_edits {
         match sides.dice.below(10) {
             0..2 => sides.person(),

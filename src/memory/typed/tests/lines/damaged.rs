@@ -1,6 +1,7 @@
 //! Damaged files of memories: each line is taken as it is, or refused with its number.
 
 use super::*;
+use crate::fuzzing::random_cases::Dice;
 use crate::model::identity::ContentHash;
 
 /// A line of a damaged file, and what must become of it.
@@ -17,29 +18,23 @@ enum Fate {
     Either,
 }
 
-struct Damage(u64);
+struct Damage(Dice);
 
 impl Damage {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % n as u64) as usize
-    }
-
     /// Damages a line.
     fn apply(&mut self, good: &[u8], other: &[u8]) -> Fragment {
         let mut bytes = good.to_vec();
-        let at = self.below(good.len());
+        let at = self.0.below(good.len());
         let text = String::from_utf8(good.to_vec()).unwrap();
         let swapped = |from: &str, to: &str| text.replacen(from, to, 1).into_bytes();
-        let (bytes, fate) = match self.below(16) {
+        let (bytes, fate) = match self.0.below(16) {
             0 => (good[..at].to_vec(), if at == 0 { Fate::Either } else { Fate::Bad }),
             1 => {
-                bytes[at] ^= 1 << self.below(8);
+                bytes[at] ^= 1 << self.0.below(8);
                 (bytes, Fate::Either)
             }
             2 => {
-                bytes[at] = [0xff, 0xc0, 0x80, 0xed][self.below(4)];
+                bytes[at] = *self.0.pick(&[0xff, 0xc0, 0x80, 0xed]);
                 let is_text = std::str::from_utf8(&bytes).is_ok();
                 (bytes, if is_text { Fate::Either } else { Fate::Bad })
             }
@@ -57,7 +52,7 @@ impl Damage {
             10 => ([good, b"\r"].concat(), Fate::Good),
             11 => ([good, other].concat(), Fate::Bad),
             12 => (good.iter().flat_map(|it| [*it, 0]).collect(), Fate::Bad),
-            13 => (vec![b'['; 1 + self.below(5_000)], Fate::Bad),
+            13 => (vec![b'['; 1 + self.0.below(5_000)], Fate::Bad),
             14 => (swapped(r#""id":""#, r#""id":"x"#), Fate::Bad),
             _ => (swapped(r#""created_at":""#, r#""created_at":"-"#), Fate::Bad),
         };
@@ -96,13 +91,13 @@ fn damaged_files_lose_the_damaged_lines_alone() {
     let mut expected = BTreeMap::new();
     let mut n_refused = 0;
     for file in 0..n_files {
-        let mut damage = Damage(file as u64);
+        let mut damage = Damage(Dice::new(file as u64));
         let mut fragments = Vec::new();
         for nth in 0..LINES {
             let (id, good) = good_line(file, nth);
-            let fragment = match damage.below(2) {
-                0 => Fragment { bytes: good.clone().into_bytes(), fate: Fate::Good },
-                _ => damage.apply(good.as_bytes(), good_line(file, nth + 1).1.as_bytes()),
+            let fragment = match damage.0.one_in(2) {
+                true => Fragment { bytes: good.clone().into_bytes(), fate: Fate::Good },
+                false => damage.apply(good.as_bytes(), good_line(file, nth + 1).1.as_bytes()),
             };
             if fragment.fate == Fate::Good {
                 expected.insert(id, good);
@@ -114,7 +109,7 @@ fn damaged_files_lose_the_damaged_lines_alone() {
             bytes.extend(&fragment.bytes);
             bytes.push(b'\n');
         }
-        if damage.below(2) == 0 {
+        if damage.0.one_in(2) {
             bytes.pop();
         }
         crate::fuzzing::memories::memories(&bytes);
