@@ -64,8 +64,10 @@ fn a_program_that_leaves_others_at_its_pipes_is_not_waited_for() {
     std::fs::write(&flag, "").unwrap();
     // It leaves the group, keeps all three pipes, and goes on for as long as the file is there.
     let stays = "while [ -e \"$0\" ]; do sleep 0.02; done";
-    let script =
-        format!("setsid sh -c '{stays}' '{}' & echo '[1, 2]'; cat >/dev/null", flag.display());
+    let script = format!(
+        "setsid sh -c '{stays}' '{}' & read -r line; echo '[1, 2]'; cat >/dev/null",
+        flag.display()
+    );
     let command = vec!["sh".to_owned(), "-c".to_owned(), script];
     let (short, long) = (Duration::from_millis(100), Duration::from_secs(30));
     let settings = ProviderSpec { command, retries: 0, ..settings(ProviderKind::Command) };

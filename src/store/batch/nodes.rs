@@ -60,7 +60,7 @@ impl Batch<'_> {
         // children before their parents.
         const FORMER: &str = "
             SELECT node_id
-              FROM (SELECT node_id, old_path, op, seq,
+              FROM (SELECT snapshot, node_id, old_path, op, seq,
                            max(snapshot) OVER (
                                PARTITION BY created_at,
                                             iif(compile_root = '', snapshot, compile_root)
@@ -69,7 +69,7 @@ impl Batch<'_> {
                       JOIN snapshot ON snapshot.id = diff.snapshot
                      WHERE old_hash = ?1
                        AND old_type = ?2)
-             ORDER BY latest DESC, old_path, iif(op = 'rem', -seq, seq)
+             ORDER BY latest DESC, old_path, snapshot DESC, iif(op = 'rem', -seq, seq)
              LIMIT ?3";
         let of = params![hash.to_string(), node_type.as_str(), n_max];
         let ids: Vec<String> = self.tx.rows(FORMER, of, |row| row.get(0), "search the history")?;
