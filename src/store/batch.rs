@@ -13,6 +13,7 @@ mod entity_name_lookup_cache;
 mod facets;
 mod file_node_by_entity_name;
 mod forgotten_note_reimport_block;
+mod former_ids;
 mod fts;
 mod heat_edits;
 mod history_reads_and_drops;
@@ -31,6 +32,7 @@ pub(in crate::store) use entity_name_lookup_cache::EntityNamesAtHead;
 use entity_name_lookup_cache::KnownEntityNames;
 pub(crate) use facets::{NodeFacetSet, node_facet_set};
 pub(crate) use file_node_by_entity_name::FileNodeNames;
+use former_ids::FormerIds;
 use fts::IndexingTime;
 #[cfg(feature = "shared")]
 pub(in crate::store) use fts::merge_few;
@@ -86,8 +88,8 @@ pub(crate) struct Batch<'a> {
     heated: NodeRowId,
     /// Taken ordinals of texts that occur more than once, as a lower bound, by first birth id.
     taken: HashMap<NodeId, u32>,
-    /// Former ids of texts, not tried yet, best last.
-    former: HashMap<(NodeType, ContentHash), Vec<NodeId>>,
+    /// Former ids of texts.
+    former: HashMap<(NodeType, ContentHash), FormerIds>,
     /// Whether the history has a replaced or removed text.
     has_past: bool,
     /// Whether any file has a tombstone.

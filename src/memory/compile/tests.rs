@@ -230,6 +230,24 @@ fn a_file_that_comes_back_has_its_ids_back() {
 }
 
 #[test]
+fn a_file_that_comes_back_alone_has_its_own_ids_back() {
+    let notes = Notes::new();
+    for path in ["a.md", "b.md", "c.md"] {
+        notes.write(path, &format!("# {path}\n\nok\n"));
+    }
+    notes.compile();
+    let nodes = notes.nodes();
+    let of = |path: &str| nodes.iter().filter(|it| it.contains(path)).cloned().collect::<Vec<_>>();
+    notes.remove("a.md").remove("b.md").remove("c.md");
+    notes.check_compile("0 added, 0 modified, 6 removed (6 ops)");
+    notes.write("b.md", "# b.md\n\nok\n").check_compile("2 added, 0 modified, 0 removed (2 ops)");
+    assert_eq!(notes.nodes(), of("b.md"));
+    notes.write("a.md", "# a.md\n\nok\n").write("c.md", "# c.md\n\nok\n");
+    notes.check_compile("4 added, 0 modified, 0 removed (4 ops)");
+    assert_eq!(notes.nodes(), nodes);
+}
+
+#[test]
 fn a_file_that_is_emptied_ignored_or_deleted_loses_its_nodes() {
     let notes = Notes::new();
     notes.write("a.md", "# A").write("b.md", "# B").write("c.md", "# C").write("d.md", "# D");

@@ -10,6 +10,7 @@ use rusqlite::{CachedStatement, Transaction, params};
 
 use super::entity_name_lookup_cache::KnownEntityNames;
 use super::facets::NodeFacetAndEdgeRows;
+use super::former_ids::FormerIds;
 use super::nodes::{NewNode, link_text};
 use super::{Batch, SiblingGroup};
 use crate::model::database_state_fingerprint;
@@ -284,15 +285,14 @@ impl Batch<'_> {
         }
         let text = (data.node_type, new.hash);
         if self.has_past && !self.former.contains_key(&text) {
-            let mut former = self.former_ids(text.0, text.1, u32::MAX)?;
+            let former = self.former_ids(text.0, text.1, u32::MAX)?;
             // A text without former ids is not worth caching.
             if !former.is_empty() {
                 self.bound_known_ids();
-                former.reverse();
-                self.former.insert(text, former);
+                self.former.insert(text, FormerIds::of(former));
             }
         }
-        while let Some(node_id) = self.former.get_mut(&text).and_then(Vec::pop) {
+        while let Some(node_id) = self.former.get_mut(&text).and_then(|it| it.take(path)) {
             let id = node_id.to_string();
             if !self.is_forgotten(&id)?
                 && self.write(statements, &NodeInsertRow { id: &id, ..row })?

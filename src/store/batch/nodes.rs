@@ -1,6 +1,5 @@
 //! Adds, updates and removes nodes in a write, and records each change in the snapshot.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use rusqlite::{Params, Row, ToSql, params};
@@ -8,7 +7,7 @@ use rusqlite::{Params, Row, ToSql, params};
 use super::{AgentEditOverwritten, Batch, DiffOp, SiblingGroup};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::order_keys::KeptMovedOrRenumbered;
-use crate::model::tree::{ContentFormat, NodeType};
+use crate::model::tree::ContentFormat;
 use crate::store::links::{self, LinkParseInput};
 use crate::store::node_columns::SqlTemplate;
 use crate::store::{
@@ -44,37 +43,6 @@ impl Batch<'_> {
             nodes.push(node);
         }
         Ok(nodes)
-    }
-
-    /// Returns the ids of nodes that had exactly this text earlier, latest first; at most `n_max`.
-    ///
-    /// Those of one compile are in document order by the files' paths, in however many slices it
-    /// was written.
-    pub(crate) fn former_ids(
-        &self,
-        node_type: NodeType,
-        hash: ContentHash,
-        n_max: u32,
-    ) -> Result<Vec<NodeId>, StoreError> {
-        // All slices of a compile have its time. Removals are recorded from the end of a document,
-        // children before their parents.
-        const FORMER: &str = "
-            SELECT node_id
-              FROM (SELECT snapshot, node_id, old_path, op, seq,
-                           max(snapshot) OVER (
-                               PARTITION BY created_at,
-                                            iif(compile_root = '', snapshot, compile_root)
-                           ) AS latest
-                      FROM diff
-                      JOIN snapshot ON snapshot.id = diff.snapshot
-                     WHERE old_hash = ?1
-                       AND old_type = ?2)
-             ORDER BY latest DESC, old_path, snapshot DESC, iif(op = 'rem', -seq, seq)
-             LIMIT ?3";
-        let of = params![hash.to_string(), node_type.as_str(), n_max];
-        let ids: Vec<String> = self.tx.rows(FORMER, of, |row| row.get(0), "search the history")?;
-        let mut seen = HashSet::new();
-        Ok(ids.iter().filter_map(|it| NodeId::parse(it)).filter(|it| seen.insert(*it)).collect())
     }
 
     /// Returns the last base text of a node that no file contains now.
