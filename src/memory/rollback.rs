@@ -194,7 +194,7 @@ fn restore(batch: &mut Batch<'_>, target: i64) -> Result<usize, Error> {
                 let is_rank_only = touched.is_rank_only;
                 changes.push(NodeToRestore { id, name, old, is_rank_only, depth: 0 });
             }
-            None => surplus.extend(batch.find(id)?),
+            None => surplus.push(id),
         }
     }
     let above: HashMap<&str, Option<&str>> =
@@ -207,9 +207,7 @@ fn restore(batch: &mut Batch<'_>, target: i64) -> Result<usize, Error> {
     for change in &changes {
         n_nodes += usize::from(set_right(batch, change)?);
     }
-    n_nodes += surplus.len();
-    forget(batch, surplus, target)?;
-    Ok(n_nodes)
+    Ok(n_nodes + forget(batch, &surplus, target)?)
 }
 
 /// Returns the number of nodes of `above` that are ancestors of a node.
@@ -304,20 +302,24 @@ fn data_of<'a>(
     })
 }
 
-/// Forgets nodes that did not exist at `target`, children before their parents.
-fn forget(batch: &mut Batch<'_>, nodes: Vec<NodeRecord>, target: i64) -> Result<(), StoreError> {
+/// Forgets nodes that did not exist at `target`, children before their parents, from where they are
+/// once the others are in their places. Returns how many there were.
+fn forget(batch: &mut Batch<'_>, ids: &[NodeId], target: i64) -> Result<usize, Error> {
+    let mut nodes: Vec<NodeRecord> = Vec::with_capacity(ids.len());
+    for id in ids {
+        nodes.extend(batch.find(*id)?);
+    }
     let above: HashMap<NodeRowId, Option<NodeRowId>> =
         nodes.iter().map(|it| (it.key, it.place.parent)).collect();
-    let mut nodes: Vec<(usize, NodeRecord)> =
-        nodes.into_iter().map(|it| (depth(&above, it.key), it)).collect();
-    nodes.sort_unstable_by_key(|(depth, it)| (std::cmp::Reverse(*depth), it.key));
-    nodes.iter().try_for_each(|(_, node)| {
+    nodes.sort_by_cached_key(|it| (std::cmp::Reverse(depth(&above, it.key)), it.key));
+    for node in &nodes {
         // An imported note that was there before was forgotten by then.
         if node.attributes.key_path().is_some() && batch.was_there_by(node.id, target)? {
             batch.keep_note_forgotten(node)?;
         }
-        batch.forget(node)
-    })
+        batch.forget(node)?;
+    }
+    Ok(nodes.len())
 }
 
 fn strange(id: &str) -> StoreError {

@@ -125,6 +125,25 @@ fn a_name_that_only_dropped_snapshots_had_is_gone_with_them() {
 }
 
 #[test]
+fn a_rollback_past_a_renamed_file_can_be_rolled_back() {
+    let fixture = RollbackFixture::new(15);
+    fixture.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
+    fs::rename(fixture.path("a.md"), fixture.path("b.md")).unwrap();
+    fixture.compile();
+    fixture.write("b.md", "# A\n\nThree.\n").compile();
+    let (third, state) = (fixture.head(), fixture.state());
+    fixture.rollback(1, LaterSnapshotPolicy::Keep);
+    expect!["A / One. / Two."].assert_eq(&fixture.texts());
+    fixture.rollback(3, LaterSnapshotPolicy::Keep);
+    assert_eq!((fixture.head().1, fixture.state()), (third.1, state));
+    fixture.check_health();
+    // Nobody forgot what the renamed file did not have, so that it may have it again.
+    fixture.write("b.md", "# A\n\nTwo.\n\nThree.\n").compile();
+    expect!["A / Two. / Three."].assert_eq(&fixture.texts());
+    fixture.check_health();
+}
+
+#[test]
 fn a_block_that_comes_back_to_its_file_is_not_there_twice() {
     let fixture = RollbackFixture::new(9);
     fixture.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
