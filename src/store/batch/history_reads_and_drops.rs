@@ -52,11 +52,21 @@ impl Batch<'_> {
     /// The present state must be that of `target`. This write's own snapshot stays, follows
     /// `target` and has no changes. The bytes are gone once the file is scrubbed.
     pub(crate) fn drop_after(&mut self, target: i64) -> Result<usize, StoreError> {
+        // The base text below an overlay is needed to notice the file's next change, unless a
+        // dropped compile brought it.
         const DROP_TEXTS: &str = "
             DELETE FROM blob
              WHERE hash IN (SELECT old_hash FROM diff WHERE ?1 < snapshot)
                AND NOT EXISTS (
-                   SELECT 1 FROM diff WHERE diff.old_hash = blob.hash AND diff.snapshot <= ?1)";
+                   SELECT 1 FROM diff WHERE diff.old_hash = blob.hash AND diff.snapshot <= ?1)
+               AND hash NOT IN (
+                   SELECT source_hash FROM node
+                    WHERE source_hash IS NOT NULL AND source_hash <> content_hash
+                   EXCEPT
+                   SELECT new_hash
+                     FROM snapshot
+                     JOIN diff ON diff.snapshot = snapshot.id
+                    WHERE ?1 < snapshot.id AND compile_root <> '')";
         const DROP_CHANGES: &str = "DELETE FROM diff WHERE ?1 < snapshot";
         const MOVE_HEAD: &str = "
             UPDATE cursor SET snapshot = ?1, updated_at = ?2 WHERE name = 'HEAD'";
@@ -79,8 +89,9 @@ impl Batch<'_> {
 
     /// Returns the files whose nodes are gone and were never in a state up to `target`.
     ///
-    /// A file that is still on the disk is new to the next compile. A node that
-    /// moved there and back with one above it has no change of its own.
+    /// A file that is still on the disk is new to the next compile, and keeps its row where that
+    /// says what was forgotten of it before. A node that moved there and back with one above it has
+    /// no change of its own.
     fn files_only_after(&self, target: i64) -> Result<Vec<FileId>, StoreError> {
         const FILES: &str = concat!(
             files_without_nodes!(),
@@ -93,6 +104,7 @@ impl Batch<'_> {
                    SELECT 1
                      FROM tombstone
                     WHERE tombstone.file = file.id
+                      AND NOT file.gone
                       AND node_id NOT IN (SELECT node_id FROM diff WHERE ?1 < snapshot)
                       AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = tombstone.node_id))"
         );
