@@ -346,6 +346,12 @@ impl Memory {
         Ok(Answer::plain(rolled.text(), self.output, || rolled.to_json()))
     }
 
+    /// Restores the state before the newest snapshot, as a new snapshot.
+    pub(crate) fn undo(&self) -> Result<Answer, Error> {
+        let rolled = rollback::undo(&self.writer, self.clock.now())?;
+        Ok(Answer::plain(rolled.text(), self.output, || rolled.to_json()))
+    }
+
     /// Returns the statistics of the whole memory.
     ///
     /// # Errors

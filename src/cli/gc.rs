@@ -29,7 +29,8 @@ pub(super) fn run(
     let is_harmless = mode == GcMode::DryRun || keep == SnapshotRetentionPolicy::All;
     let wish = if is_harmless { BackupChoice::Never } else { args.backup };
     let copy = SafetyBackup::make(&db, DestructiveOperation::Gc, wish, context)?;
-    let (done, copy) = copy.after(writer.collect(keep, mode, now))?;
+    let copied = copy.newest;
+    let (done, copy) = copy.after(writer.collect(keep, mode, now, copied))?;
     match done.n_snapshots {
         0 => copy.drop_unneeded(),
         _ => copy.keep(&db, "what was forgotten", context),

@@ -181,17 +181,9 @@ fn undo(
 ) -> Result<CommandOutcome, CommandError> {
     let KnowledgeArgs { db, is_json, .. } = args;
     let db = known_database(db, context)?;
-    let reader = Reader::open(&db)?;
-    let newest = reader.versions().snapshots()?.last;
-    let before = reader.versions().snapshots_beside(newest)?.0;
-    drop(reader);
-    let Some(before) = before else {
-        let what = "there is no snapshot before the newest one, so nothing can be undone";
-        return Err(CommandError::Because(what.to_owned()));
-    };
     let memory = typed_memory_output::open_to_write(&db, IfMissing::Refuse, context)?;
     let memory = if is_json { memory.with_structured() } else { memory };
-    let answer = memory.rollback_to(before, crate::memory::rollback::LaterSnapshotPolicy::Keep)?;
+    let answer = memory.undo()?;
     match is_json {
         true => context.say_json(&answer.structured)?,
         false => context.say(format_args!("{}\n", answer.text))?,

@@ -7,6 +7,7 @@ use super::user_settings::memory_settings_of_user;
 use super::{CommandError, CommandStreamsAndClock};
 use crate::maintenance::transfer::{self, DestructiveOperation};
 use crate::store::StoreError;
+use crate::store::reader::Reader;
 
 /// Whether the person at the command line wants a backup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,6 +22,9 @@ pub(crate) enum BackupChoice {
 /// A backup before a removal, which stays if something was removed.
 pub(super) struct SafetyBackup {
     path: Option<PathBuf>,
+    /// A snapshot that it has, after which only others can have written; without a backup, the last
+    /// that there can be.
+    pub(super) newest: i64,
     n_max: usize,
 }
 
@@ -41,8 +45,9 @@ impl SafetyBackup {
             (BackupChoice::Settings, None) => of == DestructiveOperation::Gc,
         };
         if !is_wanted {
-            return Ok(SafetyBackup { path: None, n_max });
+            return Ok(SafetyBackup { path: None, newest: i64::MAX, n_max });
         }
+        let newest = Reader::open(db)?.versions().snapshots()?.last;
         let path = transfer::backup_before(db, of, &context.clock.now().stamp());
         let path = path.map_err(|error| {
             let why = error.without_claim();
@@ -51,7 +56,7 @@ impl SafetyBackup {
                  without one"
             ))
         })?;
-        Ok(SafetyBackup { path: Some(path), n_max })
+        Ok(SafetyBackup { path: Some(path), newest, n_max })
     }
 
     /// Returns the outcome of the removal and the backup, which goes where the removal was refused

@@ -47,13 +47,10 @@ pub(super) fn run(
                 _ => (known_database(db.clone(), context)?, IfMissing::Refuse),
             };
             let memory = typed_memory_output::open_to_write(&place, if_missing, context)?;
-            let memory = if is_json { memory.with_structured() } else { memory };
-            let before = newest(&memory)?;
+            let memory = memory.with_structured();
             let answer = run_write(change, &memory, &checked)?;
-            let after = newest(&memory)?;
-            // A rollback may have dropped what was the newest.
-            let is_kept = memory.read(|reader| reader.versions().snapshot(before))?.is_some();
-            (answer, undo(before, after, db.as_deref()).filter(|_| is_kept))
+            let undo = undo(&memory, &answer.structured, db.as_deref())?;
+            (answer, undo)
         }
         ToolRunner::Compile(_)
         | ToolRunner::Document(_)
@@ -76,18 +73,13 @@ pub(super) fn run(
     Ok(CommandOutcome::Done)
 }
 
-/// Returns the newest snapshot; 0 before the first one.
-fn newest(memory: &Memory) -> Result<i64, Error> {
-    Ok(memory.read(|reader| reader.versions().snapshots())?.last)
-}
-
-/// Returns the command that undoes a change, if it made a snapshot after another.
-fn undo(before: i64, after: i64, db: Option<&Path>) -> Option<String> {
-    if before < 1 || after <= before {
-        return None;
-    }
-    let db = flag_of(db);
-    Some(format!("remindb rollback {before}{db}"))
+/// Returns the command that undoes the change with these facts, if it made a snapshot after another.
+fn undo(memory: &Memory, facts: &Value, db: Option<&Path>) -> Result<Option<String>, Error> {
+    let Some(made) = facts["snapshot"].as_i64().filter(|_| facts["dropped"].is_null()) else {
+        return Ok(None);
+    };
+    let before = memory.read(|reader| reader.versions().parent_of(made))?;
+    Ok(before.map(|it| format!("remindb rollback {it}{}", flag_of(db))))
 }
 
 fn read_input() -> Result<String, CommandError> {

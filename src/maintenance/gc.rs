@@ -4,6 +4,7 @@
 //! index. [`Writer::scrub`] merges the index, rewrites the file from the live rows, and empties the
 //! log; then nothing else is in it.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -65,17 +66,21 @@ pub(crate) struct GcReport {
 impl Writer {
     /// Drops the history before the first snapshot to keep. The state stays as it is, and every
     /// snapshot kept can be rolled back to.
+    ///
+    /// Only what a copy has whose newest snapshot is `copied` is dropped, not what others replaced
+    /// since; `i64::MAX` drops without a copy.
     pub(crate) fn collect(
         &self,
         keep: SnapshotRetentionPolicy,
         mode: GcMode,
         now: UnixMillis,
+        copied: i64,
     ) -> Result<GcReport, StoreError> {
         let mut collected = {
             let conn = self.lock();
             let bytes_before = file_bytes(&conn)?;
             let drop = |tx: &Transaction<'_>| {
-                let collected = GcReport { bytes_before, ..drop_before(tx, keep, now)? };
+                let collected = GcReport { bytes_before, ..drop_before(tx, keep, now, copied)? };
                 source_files::forget_lost(tx)?;
                 Ok(collected)
             };
@@ -135,6 +140,7 @@ fn drop_before(
     conn: &Connection,
     keep: SnapshotRetentionPolicy,
     now: UnixMillis,
+    copied: i64,
 ) -> Result<GcReport, StoreError> {
     const FIRST: &str = "SELECT ifnull(min(id), 0), count(*) FROM snapshot";
     const BETWEEN: &str = "SELECT count(*) FROM snapshot WHERE ?1 <= id AND id < ?2";
@@ -155,7 +161,7 @@ fn drop_before(
     let doing = "forget old snapshots";
     let (first, n): (i64, i64) =
         conn.query_row(FIRST, [], |row| Ok((row.get(0)?, row.get(1)?))).doing(doing)?;
-    let (wanted, base) = first_to_keep(conn, keep, now, first)?;
+    let (wanted, base) = first_to_keep(conn, keep, now, first..=copied)?;
     let n_kept_for_compile =
         conn.query_row(BETWEEN, [base, wanted], |row| row.get(0)).doing(doing)?;
     if base <= first {
@@ -183,13 +189,13 @@ fn drop_before(
     })
 }
 
-/// Returns the first snapshot that the policy keeps, and the first that stays: the next compile may
-/// need some before it.
+/// Returns the first snapshot that the policy keeps, one of a range, and the first that stays: the
+/// next compile may need some before it.
 fn first_to_keep(
     conn: &Connection,
     keep: SnapshotRetentionPolicy,
     now: UnixMillis,
-    first: i64,
+    within: RangeInclusive<i64>,
 ) -> Result<(i64, i64), StoreError> {
     const NTH: &str = "SELECT id FROM snapshot ORDER BY id DESC LIMIT 1 OFFSET ?1";
     // The first one after the last old one; those of a clock that was ahead are not old themselves.
@@ -202,7 +208,7 @@ fn first_to_keep(
     const BEFORE: &str = "SELECT ifnull(max(id), 0) FROM snapshot WHERE id < ?1";
     let doing = "choose the snapshots to keep";
     let wanted = match keep {
-        SnapshotRetentionPolicy::All => Some(first),
+        SnapshotRetentionPolicy::All => None,
         SnapshotRetentionPolicy::Last(n) => {
             let mut query = conn.prepare(NTH).doing(doing)?;
             let mut rows = query.query_map([n.max(1) - 1], |row| row.get(0)).doing(doing)?;
@@ -212,7 +218,8 @@ fn first_to_keep(
             conn.query_row(SINCE, [at.0, now.0], |row| row.get(0)).doing(doing)?
         }
     };
-    let wanted: i64 = wanted.unwrap_or(first);
+    let (first, last) = within.into_inner();
+    let wanted: i64 = wanted.unwrap_or(first).min(last.max(first));
     let base = match hashes_before_repairs::oldest_needed(conn)? {
         Some(repair) if repair <= wanted => {
             conn.query_row(BEFORE, [repair], |row| row.get(0)).doing(doing)?

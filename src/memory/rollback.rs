@@ -102,11 +102,10 @@ pub(crate) fn rollback(
     after: LaterSnapshotPolicy,
     now: UnixMillis,
 ) -> Result<RollbackReport, Error> {
-    let message = format!("rollback to {target}");
     let work = |batch: &mut Batch<'_>| apply(batch, target, after);
     let (mut rolled, commit) = match after {
-        LaterSnapshotPolicy::Keep => writer.write(&message, "", now, work)?,
-        LaterSnapshotPolicy::Drop => writer.write_securely(&message, now, work)?,
+        LaterSnapshotPolicy::Keep => writer.write("", "", now, work)?,
+        LaterSnapshotPolicy::Drop => writer.write_securely("", now, work)?,
     };
     rolled.snapshot = commit.snapshot;
     if rolled.n_dropped.is_some() {
@@ -121,11 +120,26 @@ pub(crate) fn rollback(
     Ok(rolled)
 }
 
+/// Restores the state before the newest snapshot: the newest once nobody else can write.
+pub(crate) fn undo(writer: &Writer, now: UnixMillis) -> Result<RollbackReport, Error> {
+    let (mut rolled, commit) = writer.write("", "", now, |batch| {
+        let newest = batch.versions().snapshots()?.last;
+        let before = batch.versions().snapshots_beside(newest)?.0.ok_or_else(|| {
+            let why = "there is no snapshot before the newest one, so nothing can be undone";
+            Error::NotFound(why.to_owned())
+        })?;
+        apply(batch, before, LaterSnapshotPolicy::Keep)
+    })?;
+    rolled.snapshot = commit.snapshot;
+    Ok(rolled)
+}
+
 fn apply(
     batch: &mut Batch<'_>,
     target: i64,
     after: LaterSnapshotPolicy,
 ) -> Result<RollbackReport, Error> {
+    batch.set_message(format!("rollback to {target}"));
     let Some(snapshot) = batch.versions().snapshot(target)? else {
         let (all, beside) =
             (batch.versions().snapshots()?, batch.versions().snapshots_beside(target)?);

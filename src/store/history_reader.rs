@@ -216,6 +216,12 @@ impl<'a> HistoryReader<'a> {
         self.conn.find(SNAPSHOT, [id], read, "read a snapshot")
     }
 
+    /// Returns the snapshot before a snapshot, as its write found it.
+    pub(crate) fn parent_of(&self, id: i64) -> Result<Option<i64>, StoreError> {
+        const PARENT: &str = "SELECT parent FROM snapshot WHERE id = ?1";
+        Ok(self.conn.find(PARENT, [id], |row| row.get(0), "read a snapshot")?.flatten())
+    }
+
     /// Returns the extent of the history; all zero when there are no snapshots.
     pub(crate) fn snapshots(&self) -> Result<HistoryExtent, StoreError> {
         // Each snapshot records a change; one without changes is the beginning of a trimmed

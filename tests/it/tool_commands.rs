@@ -64,6 +64,31 @@ fn a_command_answers_as_its_tool_does() {
 }
 
 #[test]
+fn each_of_many_writers_is_told_how_to_undo_its_own_change() {
+    const PARENTS: &str = "SELECT id, parent FROM snapshot WHERE message = 'write:' || ?1";
+    let folder = compiled();
+    let told: Vec<String> = std::thread::scope(|scope| {
+        let write = |of: usize| {
+            let folder = &folder;
+            move || -> Vec<String> {
+                (0..5).map(|nth| ok(folder, &["write", &format!("Text {nth} of {of}.")])).collect()
+            }
+        };
+        let writers: Vec<_> = (0..4).map(|of| scope.spawn(write(of))).collect();
+        writers.into_iter().flat_map(|it| it.join().unwrap()).collect()
+    });
+    assert_eq!(told.len(), 20);
+    let conn = folder.database("m.db");
+    for text in told {
+        let id = text.split_whitespace().nth(2).unwrap();
+        let (own, before): (i64, i64) =
+            conn.query_row(PARENTS, [id], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let line = format!("to undo: remindb rollback {before} --db 'm.db'");
+        assert_eq!(text.lines().last(), Some(&line[..]), "snapshot {own}");
+    }
+}
+
+#[test]
 fn a_change_is_made_and_can_be_undone_as_it_says() {
     let folder = compiled();
     let wrote = ok(&folder, &["write", "--anchor", "people.md", "Ben", "is", "on", "leave."]);

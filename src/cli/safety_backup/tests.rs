@@ -9,7 +9,7 @@ fn failed(error: StoreError) -> (bool, String) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("m.db.before-gc");
     fs::write(&path, "a copy").unwrap();
-    let copy = SafetyBackup { path: Some(path.clone()), n_max: 5 };
+    let copy = SafetyBackup { path: Some(path.clone()), newest: 1, n_max: 5 };
     let Err(CommandError::Because(why)) = copy.after(Err::<(), _>(error)) else {
         panic!("it failed");
     };

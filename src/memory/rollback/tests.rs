@@ -358,6 +358,41 @@ fn a_rollback_reports_its_changes() {
 }
 
 #[test]
+fn an_undo_takes_back_what_is_newest_when_others_are_done() {
+    let fixture = RollbackFixture::new(3);
+    fixture.write("a.md", "One.\n").compile();
+    fixture.write("b.md", "Two.\n").compile();
+    let database = fixture.dir.path().join("memory.db");
+    let rival = Writer::open(&database, IfMissing::Refuse).unwrap();
+    std::thread::scope(|scope| {
+        let write = |batch: &mut Batch<'_>| -> Result<_, StoreError> {
+            let place = batch.last_place(None, None)?;
+            let node = Node::default();
+            let three = agent_text(UnplacedNodeData::of(&node), "Three.", "Three.");
+            batch.insert_agent_node(&three, place)?;
+            let undone = scope.spawn(|| undo(fixture.writer(), NOW).unwrap().target);
+            while !rival.is_awaited() {
+                std::thread::yield_now();
+            }
+            Ok(undone)
+        };
+        let (undone, _) = rival.write("rival", "", NOW, write).unwrap();
+        assert_eq!(undone.join().unwrap(), 2);
+    });
+    expect!["One. / Two."].assert_eq(&fixture.texts());
+}
+
+#[test]
+fn before_the_first_snapshot_there_is_nothing_to_undo() {
+    let fixture = RollbackFixture::new(3);
+    let why = |fixture: &RollbackFixture| undo(fixture.writer(), NOW).unwrap_err().to_string();
+    let expected = "there is no snapshot before the newest one, so nothing can be undone";
+    assert_eq!(why(&fixture), expected);
+    fixture.write("a.md", "One.\n").compile();
+    assert_eq!(why(&fixture), expected);
+}
+
+#[test]
 fn a_b_a_by_write_by_file_and_by_rollback_is_the_same_state_thrice() {
     let fixture = RollbackFixture::new(3);
     fixture.write("a.md", "# A\n\nOne.\n").compile();

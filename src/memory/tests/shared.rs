@@ -148,7 +148,9 @@ fn every_kind_of_write_is_the_same_on_every_replica() {
     b.rollback_to(2, LaterSnapshotPolicy::Drop).unwrap();
     same();
     say(&a, "After a rollback.").unwrap();
-    a.writer.collect(SnapshotRetentionPolicy::Last(1), GcMode::Real, space.clock.now()).unwrap();
+    a.writer
+        .collect(SnapshotRetentionPolicy::Last(1), GcMode::Real, space.clock.now(), i64::MAX)
+        .unwrap();
     same();
     say(&b, "After a collection.").unwrap();
     same();
@@ -411,7 +413,12 @@ fn a_replica_without_its_log_is_read_only() {
     assert!(error.to_string().contains("read-only"), "{error}");
     assert!(memory.search("one", None).unwrap().text.contains("One"));
     assert!(matches!(
-        memory.writer.collect(SnapshotRetentionPolicy::Last(1), GcMode::Real, space.clock.now()),
+        memory.writer.collect(
+            SnapshotRetentionPolicy::Last(1),
+            GcMode::Real,
+            space.clock.now(),
+            i64::MAX
+        ),
         Err(StoreError::Shared(SharedError::ReadOnly { .. }))
     ));
 }

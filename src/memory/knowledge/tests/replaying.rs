@@ -9,7 +9,10 @@ impl Case {
     /// Forgets every snapshot but the newest.
     fn forget_the_past(&self) {
         let now = self.clock.now();
-        self.memory.writer.collect(SnapshotRetentionPolicy::Last(1), GcMode::Real, now).unwrap();
+        self.memory
+            .writer
+            .collect(SnapshotRetentionPolicy::Last(1), GcMode::Real, now, i64::MAX)
+            .unwrap();
     }
 
     fn n_concepts(&self) -> usize {
@@ -87,7 +90,10 @@ fn what_is_undone_stays_so_when_its_snapshots_are_forgotten() {
     case.memory.rollback(2, false).unwrap();
     case.memory.rollback(1, false).unwrap();
     let now = case.clock.now();
-    case.memory.writer.collect(SnapshotRetentionPolicy::Last(2), GcMode::Real, now).unwrap();
+    case.memory
+        .writer
+        .collect(SnapshotRetentionPolicy::Last(2), GcMode::Real, now, i64::MAX)
+        .unwrap();
     case.memory.rollback(4, false).unwrap();
     case.concept_of_key("k");
     assert_eq!(case.n_concepts(), 1);

@@ -62,11 +62,15 @@ fn collecting_keeps_the_state_and_the_last_snapshots() {
     let (mut fixture, states) = history(7, 60);
     let (head, state) = (fixture.head(), fixture.state());
     let before = words_in(&bytes(&fixture));
-    let told =
-        fixture.writer().collect(SnapshotRetentionPolicy::Last(10), GcMode::DryRun, NOW).unwrap();
+    let told = fixture
+        .writer()
+        .collect(SnapshotRetentionPolicy::Last(10), GcMode::DryRun, NOW, i64::MAX)
+        .unwrap();
     assert_eq!(words_in(&bytes(&fixture)), before);
-    let done =
-        fixture.writer().collect(SnapshotRetentionPolicy::Last(10), GcMode::Real, NOW).unwrap();
+    let done = fixture
+        .writer()
+        .collect(SnapshotRetentionPolicy::Last(10), GcMode::Real, NOW, i64::MAX)
+        .unwrap();
     assert_eq!(GcReport { bytes_after: done.bytes_after, ..told }, done);
     assert_eq!((done.n_snapshots, done.first, done.n_left), (50, 51, 10));
     assert!(done.bytes_after < done.bytes_before);
@@ -91,8 +95,79 @@ fn collecting_keeps_the_state_and_the_last_snapshots() {
     let later = UnixMillis(NOW.0 + 1);
     let done = fixture
         .writer()
-        .collect(SnapshotRetentionPolicy::Since(later), GcMode::Real, later)
+        .collect(SnapshotRetentionPolicy::Since(later), GcMode::Real, later, i64::MAX)
         .unwrap();
     assert_eq!(done.n_left, 1);
+    fixture.check_health();
+}
+
+#[test]
+fn collecting_keeps_what_others_replaced_since_the_copy() {
+    let (fixture, _) = history(7, 30);
+    let (head, state) = (fixture.head(), fixture.state());
+    let collect = |copied| {
+        let keep = SnapshotRetentionPolicy::Last(1);
+        let done = fixture.writer().collect(keep, GcMode::Real, NOW, copied).unwrap();
+        (done.first, done.n_left)
+    };
+    assert_eq!(collect(head.0 - 3), (head.0 - 3, 4));
+    // A copy of a memory that has no snapshot yet, or of one that was collected since.
+    assert_eq!(collect(0), (head.0 - 3, 4));
+    assert_eq!(collect(head.0), (head.0, 1));
+    assert_eq!((fixture.head(), fixture.state()), (head, state));
+    fixture.check_health();
+}
+
+#[test]
+fn the_name_of_a_file_that_lost_all_by_forgetting_goes_once_the_file_is_gone() {
+    const NAMES: &str = "SELECT group_concat(path, ' ') FROM (SELECT path FROM file ORDER BY path)";
+    for is_gone in [true, false] {
+        let fixture = RollbackFixture::new(21);
+        fixture.write("a.md", "One.\n").write("b.md", "Two.\n").compile();
+        let one = fixture.id_of("One.");
+        fixture.agent(|batch| cascade(batch, one));
+        fs::rename(fixture.path("a.md"), fixture.path("secret.md")).unwrap();
+        fixture.compile();
+        let two = fixture.id_of("Two.");
+        fixture.overlay(two, "An agent's words.");
+        if is_gone {
+            fs::remove_file(fixture.path("secret.md")).unwrap();
+            fixture.compile();
+        }
+        fixture.rollback(2, LaterSnapshotPolicy::Drop);
+        let names: String = fixture.conn().query_row(NAMES, [], |row| row.get(0)).unwrap();
+        assert_eq!(names, if is_gone { "b.md" } else { "b.md secret.md" });
+        // What was forgotten stays so, as long as its file is there.
+        fixture.compile();
+        expect!["Two."].assert_eq(&fixture.texts());
+        fixture.check_health();
+    }
+}
+
+#[test]
+fn the_base_below_an_overlay_outlives_what_is_dropped() {
+    const OTHERS: &str = "# A\n\nThe first block stays.\n\n";
+    const BASE: &str = "The billing service is deployed by hand on Fridays after lunch.";
+    let fixture = RollbackFixture::new(22);
+    fixture.write("a.md", &format!("{OTHERS}{BASE}\n")).compile();
+    let id = fixture.id_of(BASE);
+    fixture.overlay(id, "By robot.");
+    let (keep, after) = (SnapshotRetentionPolicy::Last(1), LaterSnapshotPolicy::Drop);
+    fixture.writer().collect(keep, GcMode::Real, NOW, i64::MAX).unwrap();
+    fixture.overlay(id, BASE);
+    fixture.overlay(id, "Otherwise.");
+    fixture.rollback(2, after);
+    // The next edit of the file is known as one of that text.
+    let edited = BASE.replace("by hand", "by hand only");
+    fixture.write("a.md", &format!("{OTHERS}{edited}\n")).compile();
+    assert_eq!(fixture.id_of(&edited), id);
+    fixture.check_health();
+    // A base that only a dropped compile brought goes with it.
+    fixture.overlay(id, "By robot.");
+    let (head, secret) = (fixture.head().0, edited.replace("billing", "zzsecretname"));
+    fixture.write("a.md", &format!("{OTHERS}{secret}\n")).compile();
+    fixture.rollback(head, after);
+    expect!["A / The first block stays. / By robot."].assert_eq(&fixture.texts());
+    assert!(!String::from_utf8_lossy(&bytes(&fixture)).contains("zzsecretname"));
     fixture.check_health();
 }

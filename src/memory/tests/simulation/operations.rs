@@ -370,7 +370,7 @@ impl Simulation {
         let n = 1 + self.dice.below(40);
         let keep = SnapshotRetentionPolicy::Last(n as u32);
         let gone = source_files::gone_files(&self.memory().writer.lock());
-        self.memory().writer.collect(keep, GcMode::Real, self.clock.now()).unwrap();
+        self.memory().writer.collect(keep, GcMode::Real, self.clock.now(), i64::MAX).unwrap();
         let snapshots = &mut self.model.snapshots;
         let n_gone = snapshots.len().saturating_sub(n);
         snapshots.drain(..n_gone);
