@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::query::render::to_one_line;
 use crate::query::{
     self, Answer, BatchFetchQuery, Error, FetchQuery, HistoryQuery, Query, QueryOptions,
     RelatedQuery,
@@ -21,6 +22,9 @@ const HEADING: &str = "from the second memory:\n";
 
 /// Least tokens of a part of an answer.
 const PART_TOKENS_MIN: u32 = 32;
+
+/// Asks the own memory.
+type OwnMemory<'a> = dyn Fn(&Query<'_>, &QueryOptions) -> Result<Answer, Error> + 'a;
 
 /// A memory that is only read.
 #[derive(Clone, Debug)]
@@ -40,7 +44,7 @@ impl SecondMemory {
         &self,
         query: &Query<'_>,
         options: &QueryOptions,
-        own: &dyn Fn(&Query<'_>, &QueryOptions) -> Result<Answer, Error>,
+        own: &OwnMemory<'_>,
     ) -> Result<Answer, Error> {
         match query {
             Query::Search(_) => self.search(query, options, own),
@@ -70,17 +74,13 @@ impl SecondMemory {
         &self,
         query: &Query<'_>,
         options: &QueryOptions,
-        own: &dyn Fn(&Query<'_>, &QueryOptions) -> Result<Answer, Error>,
+        own: &OwnMemory<'_>,
     ) -> Result<Answer, Error> {
         let with = |budget| QueryOptions { budget, ..*options };
         let share = options.budget.map(|it| it / 3);
         let has_room = share.is_none_or(|it| PART_TOKENS_MIN <= it);
         let (theirs, unanswered) = match has_room.then(|| self.ask(query, &with(share))) {
-            // The own memory still answers.
-            Some(Err(error)) => {
-                log::warn!("the second memory was not searched: {error}");
-                return own(query, options);
-            }
+            Some(Err(error)) => return unsearched(&error, query, options, own),
             Some(Ok(it)) if query::is_no_answer(&it.text) => (None, Some(it)),
             Some(Ok(it)) => (Some(it), None),
             None => (None, None),
@@ -89,7 +89,7 @@ impl SecondMemory {
         let rest = options.budget.map(|it| it.saturating_sub(price).max(1));
         let ours = own(query, &with(rest))?;
         if query::is_no_answer(&ours.text) {
-            return Ok(self.answer_or_reason(query, ours, unanswered, options));
+            return self.answer_or_reason(query, ours, unanswered, (options, own));
         }
         let Some(theirs) = theirs else { return Ok(ours) };
         let both = joined(ours, theirs, &format!("\n{HEADING}"));
@@ -106,17 +106,14 @@ impl SecondMemory {
         query: &Query<'_>,
         ours: Answer,
         unanswered: Option<Answer>,
-        options: &QueryOptions,
-    ) -> Answer {
+        (options, own): (&QueryOptions, &OwnMemory<'_>),
+    ) -> Result<Answer, Error> {
         match unanswered.map_or_else(|| self.ask(query, options), Ok) {
             Ok(theirs) if query::tells_more(&theirs.text, &ours.text) => {
-                Answer { budget: ours.budget, ..theirs }
+                Ok(Answer { budget: ours.budget, ..theirs })
             }
-            Ok(_) => ours,
-            Err(error) => {
-                log::warn!("the second memory was not searched: {error}");
-                ours
-            }
+            Ok(_) => Ok(ours),
+            Err(error) => unsearched(&error, query, options, own),
         }
     }
 
@@ -127,6 +124,31 @@ impl SecondMemory {
         answer.shown.clear();
         Ok(answer)
     }
+}
+
+/// Returns the answer of the own memory, with a line that says why it is all, if there is room.
+fn unsearched(
+    error: &Error,
+    query: &Query<'_>,
+    options: &QueryOptions,
+    own: &OwnMemory<'_>,
+) -> Result<Answer, Error> {
+    log::warn!("the second memory was not searched: {error}");
+    let why = to_one_line(&error.to_string()).into_owned();
+    let line = format!("\n… the second memory was not searched: {why}\n");
+    // The reason is in the text, and in the JSON.
+    let price = 2 * tokens::count(&line);
+    let rest = options.budget.map(|it| it.saturating_sub(price));
+    if rest.is_some_and(|it| it < PART_TOKENS_MIN) {
+        return own(query, options);
+    }
+    let mut ours = own(query, &QueryOptions { budget: rest, ..*options })?;
+    ours.text = ours.text.trim_end_matches('\n').to_owned() + &line;
+    ours.budget = options.budget;
+    if let Value::Object(members) = &mut ours.structured {
+        members.insert("also_error".to_owned(), why.into());
+    }
+    Ok(ours)
 }
 
 /// Returns the id that a query is about.

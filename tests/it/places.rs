@@ -147,6 +147,32 @@ fn two_memories() -> Folder {
 }
 
 #[test]
+fn a_search_says_why_it_has_nothing_of_the_second_memory() {
+    let folder = two_memories();
+    let second = folder.path(".data/remindb/memory.db");
+    let mut client = Client::legacy(&folder, &["--also", "user"]);
+    fs::hard_link(&second, folder.path("other-name.db")).unwrap();
+    for (words, own) in [("billing", "Knows the billing service."), ("Pays", "no results: ")] {
+        let found = client.call("MemorySearch", json!({"query": words})).text;
+        let (entries, notice) = found.rsplit_once("\n… ").unwrap();
+        assert!(entries.contains(own), "{found}");
+        let why = "the second memory was not searched: ";
+        assert!(notice.starts_with(why) && notice.contains("2 names (hard links)"), "{found}");
+    }
+    let vocabulary = tiktoken_rs::cl100k_base().unwrap();
+    for budget in [20, 60, 120, 500] {
+        let asked = json!({"query": "billing", "budget": budget});
+        let found = client.call("MemorySearch", asked).text;
+        let n_tokens = vocabulary.encode_ordinary(&found).len();
+        assert!(n_tokens <= budget, "{n_tokens} of {budget}: {found}");
+    }
+    fs::remove_file(folder.path("other-name.db")).unwrap();
+    let found = client.call("MemorySearch", json!({"query": "Pays"})).text;
+    assert!(found.contains("Pays for the billing service."), "{found}");
+    client.end();
+}
+
+#[test]
 fn a_server_searches_a_second_memory_and_marks_what_it_found_there() {
     let folder = two_memories();
     let before = fs::read(folder.path(".data/remindb/memory.db")).unwrap();
