@@ -132,7 +132,9 @@ fn written(result: io::Result<()>) -> Result<(), CommandError> {
     match result {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(CommandError::BrokenPipe),
-        Err(error) => Err(CommandError::Because(format!("cannot write the answer: {error}"))),
+        Err(error) => Err(CommandError::Because(format!(
+            "cannot write the answer: {error}; what the command did is not undone"
+        ))),
     }
 }
 

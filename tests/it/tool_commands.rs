@@ -64,6 +64,19 @@ fn a_command_answers_as_its_tool_does() {
 }
 
 #[test]
+fn a_change_whose_answer_cannot_be_written_is_not_called_undone() {
+    let folder = compiled();
+    let mut write = folder.command(["write", "Kept.", "--db", "m.db"]);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let ran = finish(write.stdout(full).stderr(Stdio::piped()).spawn().unwrap());
+    assert_eq!(ran.status.code(), Some(2));
+    let told = String::from_utf8(ran.stderr).unwrap();
+    assert!(told.starts_with("remindb: cannot write the answer: "), "{told}");
+    assert!(told.ends_with("; what the command did is not undone\n"), "{told}");
+    assert!(ok(&folder, &["search", "kept"]).contains("Kept."));
+}
+
+#[test]
 fn each_of_many_writers_is_told_how_to_undo_its_own_change() {
     const PARENTS: &str = "SELECT id, parent FROM snapshot WHERE message = 'write:' || ?1";
     let folder = compiled();
