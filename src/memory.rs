@@ -337,21 +337,6 @@ impl Memory {
         Ok(self.rollback_to(snapshot, after)?.text)
     }
 
-    pub(crate) fn rollback_to(
-        &self,
-        snapshot: i64,
-        after: LaterSnapshotPolicy,
-    ) -> Result<Answer, Error> {
-        let rolled = rollback::rollback(&self.writer, snapshot, after, self.clock.now())?;
-        Ok(Answer::plain(rolled.text(), self.output, || rolled.to_json()))
-    }
-
-    /// Restores the state before the newest snapshot, as a new snapshot.
-    pub(crate) fn undo(&self) -> Result<Answer, Error> {
-        let rolled = rollback::undo(&self.writer, self.clock.now())?;
-        Ok(Answer::plain(rolled.text(), self.output, || rolled.to_json()))
-    }
-
     /// Returns the statistics of the whole memory.
     ///
     /// # Errors

@@ -73,7 +73,8 @@ pub(super) fn run(
     Ok(CommandOutcome::Done)
 }
 
-/// Returns the command that undoes the change with these facts, if it made a snapshot after another.
+/// Returns the command that undoes the change with these facts, if it made a snapshot that follows
+/// another.
 fn undo(memory: &Memory, facts: &Value, db: Option<&Path>) -> Result<Option<String>, Error> {
     let Some(made) = facts["snapshot"].as_i64().filter(|_| facts["dropped"].is_null()) else {
         return Ok(None);

@@ -9,10 +9,11 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use super::Memory;
 use crate::model::clock::UnixMillis;
 use crate::model::identity::NodeId;
 use crate::model::tree::{ContentFormat, NodeType};
-use crate::query::{self, Error};
+use crate::query::{self, Answer, Error};
 use crate::store::file_identity_check::named_kept_logs;
 use crate::store::{
     Batch, NodePlace, NodeRecord, NodeRowId, NodeVersionWithoutText, RootId, StoreError,
@@ -95,6 +96,24 @@ impl RollbackReport {
     }
 }
 
+impl Memory {
+    /// Restores the state of a snapshot, as a new snapshot.
+    pub(crate) fn rollback_to(
+        &self,
+        snapshot: i64,
+        after: LaterSnapshotPolicy,
+    ) -> Result<Answer, Error> {
+        let rolled = rollback(&self.writer, snapshot, after, self.clock.now())?;
+        Ok(Answer::plain(rolled.text(), self.output, || rolled.to_json()))
+    }
+
+    /// Restores the state before the newest snapshot, as a new snapshot.
+    pub(crate) fn undo(&self) -> Result<Answer, Error> {
+        let rolled = undo(&self.writer, self.clock.now())?;
+        Ok(Answer::plain(rolled.text(), self.output, || rolled.to_json()))
+    }
+}
+
 /// Restores the state of snapshot `target`.
 pub(crate) fn rollback(
     writer: &Writer,
@@ -121,7 +140,7 @@ pub(crate) fn rollback(
 }
 
 /// Restores the state before the newest snapshot: the newest once nobody else can write.
-pub(crate) fn undo(writer: &Writer, now: UnixMillis) -> Result<RollbackReport, Error> {
+fn undo(writer: &Writer, now: UnixMillis) -> Result<RollbackReport, Error> {
     let (mut rolled, commit) = writer.write("", "", now, |batch| {
         let newest = batch.versions().snapshots()?.last;
         let before = batch.versions().snapshots_beside(newest)?.0.ok_or_else(|| {

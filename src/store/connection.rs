@@ -8,6 +8,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Transaction};
 
+use super::write_lock_and_holder::name_stopped;
 use super::{
     ErrorContext, IfMissing, StoreError, busy_handler, check_path, schema, unsafe_wal_open_refusal,
 };
@@ -36,6 +37,10 @@ const WAL_TRIES_MAX: usize = 100;
 
 /// Opens the writing connection, creating and migrating the file as needed.
 pub(crate) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connection, StoreError> {
+    writer_at(path, if_missing).map_err(|error| name_stopped(error, path))
+}
+
+fn writer_at(path: &Path, if_missing: IfMissing) -> Result<Connection, StoreError> {
     let mut conn = open_to_write(path, if_missing, busy_handler::LONG)?;
     schema::check_is_ours(&conn, path)?;
     switch_to_wal(&conn)?;
@@ -165,6 +170,10 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
 
 /// Opens a connection that cannot write, and waits for others up to `wait`.
 pub(super) fn open_reader_within(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
+    reader_at(path, wait).map_err(|error| name_stopped(error, path))
+}
+
+fn reader_at(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
     let conn = open_read_only(path, wait)?;
     distrust(&conn)?;
     conn.pragma_update(None, "query_only", true).doing("forbid writes")?;

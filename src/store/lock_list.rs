@@ -30,6 +30,16 @@ pub(super) fn first_holder(file: &Path, lock: &WalLockByteRange) -> Option<u32> 
     holders_in(&lock_lines()?, &listed_name(file)?, lock).next()
 }
 
+/// Returns the processes that hold any lock on one of some files.
+#[cfg(target_os = "linux")]
+pub(super) fn holders_of(files: &[&Path]) -> BTreeSet<u32> {
+    let any = ["READ", "WRITE"].map(|kind| WalLockByteRange(kind, 0..=u64::MAX));
+    let names: Vec<String> = files.iter().filter_map(|it| listed_name(it)).collect();
+    let Some(locks) = lock_lines() else { return BTreeSet::new() };
+    let held = names.iter().flat_map(|file| any.iter().map(move |lock| (file, lock)));
+    held.flat_map(|(file, lock)| holders_in(&locks, file, lock)).collect()
+}
+
 /// Returns the other processes that have the database open with an index that has no name any more:
 /// they have a lock on the database, and none on the file at the name of the index. So does, for a
 /// moment, each process that opens it.

@@ -9,7 +9,7 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use super::lock_list::{self, READ_LOCKS, WRITE_LOCK, WalLockByteRange};
 use super::unsafe_wal_open_refusal::with_suffix;
@@ -64,10 +64,29 @@ pub(crate) fn name_holder(error: StoreError, path: &Path) -> StoreError {
     match error {
         StoreError::Sqlite { doing, .. } if error.is_busy() => match holder_of(path, &WRITE_LOCK) {
             Some(holder) => StoreError::Locked { doing, holder },
-            None => error,
+            None => name_stopped(error, path),
         },
         error => error,
     }
+}
+
+/// Returns an error of an opening with the name of a process that was stopped while it had the
+/// database open, which may be the cause: one that opens or closes it holds other locks for a
+/// moment than one that writes, and its log is not there then.
+pub(super) fn name_stopped(error: StoreError, path: &Path) -> StoreError {
+    let doing = match &error {
+        StoreError::Sqlite { doing, source } if error.is_busy() || is_protocol(source) => *doing,
+        StoreError::Orphaned { .. } => "open the database",
+        _ => return error,
+    };
+    let full = path.canonicalize();
+    let holder = full.ok().and_then(|it| stopped_holder(&it));
+    holder.map_or(error, |holder| StoreError::Locked { doing, holder })
+}
+
+/// Returns whether SQLite gave up because others changed the log's index each time it looked.
+fn is_protocol(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::FileLockingProtocolFailed)
 }
 
 /// Returns a process that reads the database, as the subject of a sentence.
@@ -82,14 +101,31 @@ pub(crate) fn reader_name(conn: &Connection) -> String {
 /// Returns a process that holds a lock of the database at `path`, a path without links.
 #[cfg(target_os = "linux")]
 fn holder_of(path: &Path, lock: &WalLockByteRange) -> Option<LockHolder> {
-    let pid = lock_list::first_holder(&with_suffix(path, "-shm"), lock)?;
+    lock_list::first_holder(&with_suffix(path, "-shm"), lock).map(holder_named)
+}
+
+/// Returns a stopped process that holds a lock of the database at `path`, a path without links.
+#[cfg(target_os = "linux")]
+fn stopped_holder(path: &Path) -> Option<LockHolder> {
+    let holders = lock_list::holders_of(&[path, &with_suffix(path, "-shm")]);
+    holders.into_iter().map(holder_named).find(|it| it.is_stopped)
+}
+
+/// Returns a holder with what the system tells of its process.
+#[cfg(target_os = "linux")]
+fn holder_named(pid: u32) -> LockHolder {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let field = |name: &str| {
         let line = status.lines().find_map(|it| it.strip_prefix(name))?;
         Some(line.trim().to_owned())
     };
     let is_stopped = field("State:").is_some_and(|it| it.starts_with(['T', 't']));
-    Some(LockHolder { pid, program: field("Name:"), is_stopped })
+    LockHolder { pid, program: field("Name:"), is_stopped }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn stopped_holder(_: &Path) -> Option<LockHolder> {
+    None
 }
 
 #[cfg(not(target_os = "linux"))]

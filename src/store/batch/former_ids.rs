@@ -18,7 +18,7 @@ pub(crate) struct FormerId {
 /// The former ids of a text that were not tried yet.
 #[derive(Default)]
 pub(super) struct FormerIds {
-    /// Those of each file, the best last.
+    /// The ids of each file, the best last.
     by_path: HashMap<String, Vec<NodeId>>,
     /// All of them, the best last.
     all: Vec<NodeId>,

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::support::{Client, Folder, Ran};
+use crate::support::{Client, Folder, Ran, signal};
 
 const WRITES: usize = 10;
 
@@ -173,6 +173,26 @@ fn an_empty_file_in_place_of_a_deleted_log_costs_no_acknowledged_write() {
     let ran = folder.run(["write", "Beside it.", "--db", "m.db"]);
     assert_eq!(ran.code, Some(2), "{}", ran.stdout);
     assert!(ran.stderr.contains("was replaced or shortened: end every process"), "{}", ran.stderr);
+    client.end();
+    acknowledged.check(&folder, "m.db");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_stopped_process_is_named_where_no_log_is_beside_the_database() {
+    let folder = Folder::new();
+    let mut acknowledged = Acknowledged::default();
+    let mut client = server(&folder, "m.db");
+    acknowledged.write(&mut client, "Before.".to_owned());
+    // So it is where a process is stopped while it opens or closes the database.
+    let [log, aside] = ["m.db-wal", "aside"].map(|it| folder.path(it));
+    fs::rename(&log, &aside).unwrap();
+    signal(client.pid(), "STOP");
+    let error = refused(&folder, "m.db");
+    signal(client.pid(), "CONT");
+    let told = format!("process {} (`remindb`), which is stopped, holds its lock", client.pid());
+    assert!(error.contains(&told), "{error}");
+    fs::rename(&aside, &log).unwrap();
     client.end();
     acknowledged.check(&folder, "m.db");
 }
