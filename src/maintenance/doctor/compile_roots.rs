@@ -59,19 +59,29 @@ fn altered(conn: &Connection) -> Result<Option<AlteredRoot>, StoreError> {
     const FILES: &str = "SELECT path FROM file WHERE root = ?1 AND NOT gone ORDER BY id";
     let doing = "look for an altered root";
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let mut roots: Vec<(i64, String)> = conn.rows(NEVER_COMPILED, [], read, doing)?;
-    // A redacted path cannot be looked up.
-    roots.retain(|it| !is_folder(&it.1) && !it.1.contains(MARKER));
+    let roots: Vec<(i64, String)> = conn.rows(NEVER_COMPILED, [], read, doing)?;
+    let mut lost: Vec<(i64, String, Vec<String>)> = Vec::new();
+    for (id, path) in roots {
+        let files: Vec<String> = conn.rows(FILES, [id], |row| row.get(0), doing)?;
+        // A redacted path cannot be looked up.
+        if !path.contains(MARKER) && !has_most(&path, &files) {
+            lost.push((id, path, files));
+        }
+    }
     let mut compiled: Vec<String> = conn.rows(COMPILED, [], |row| row.get(0), doing)?;
     compiled.retain(|it| is_folder(it));
-    let ([(id, path)], [compiled]) = (&roots[..], &compiled[..]) else { return Ok(None) };
-    let files: Vec<String> = conn.rows(FILES, [id], |row| row.get(0), doing)?;
-    let n_there = files.iter().filter(|it| Path::new(compiled).join(it).is_file()).count();
-    Ok((files.len() < 2 * n_there).then(|| AlteredRoot {
+    let ([(id, path, files)], [compiled]) = (&lost[..], &compiled[..]) else { return Ok(None) };
+    Ok(has_most(compiled, files).then(|| AlteredRoot {
         id: *id,
         path: path.clone(),
         compiled: compiled.clone(),
     }))
+}
+
+/// Returns whether most of some files are in a folder.
+fn has_most(folder: &str, files: &[String]) -> bool {
+    let n_there = files.iter().filter(|it| Path::new(folder).join(it).is_file()).count();
+    is_folder(folder) && files.len() < 2 * n_there
 }
 
 /// Returns whether a folder is gone. The path of a root that lies elsewhere is its name.

@@ -160,7 +160,10 @@ fn an_altered_path_of_a_file_comes_back_and_costs_no_snapshot() {
 #[test]
 fn an_altered_path_of_a_folder_comes_back_from_the_history() {
     let sound = memory_of_files();
-    for path in ["replace(path, 'notes', 'notez')", "'x' || substr(path, 2)"] {
+    // One is a folder, too, with a file of the same name.
+    sound.write("noteq/8.md", "# Another note\n");
+    let altered = ["notez", "noteq"].map(|it| format!("replace(path, 'notes', '{it}')"));
+    for path in altered.iter().map(String::as_str).chain(["'x' || substr(path, 2)"]) {
         fs::copy(sound.path("m.db"), sound.path("altered.db")).unwrap();
         let set = format!("UPDATE root SET path = {path}");
         sound.database("altered.db").execute_batch(&set).unwrap();
