@@ -49,7 +49,8 @@ pub(super) fn run(
             let memory = typed_memory_output::open_to_write(&place, if_missing, context)?;
             let memory = memory.with_structured();
             let answer = run_write(change, &memory, &checked)?;
-            let undo = undo(&memory, &answer.structured, db.as_deref())?;
+            // The change is made, even if nothing can be said about it.
+            let undo = undo(&memory, &answer.structured, db.as_deref()).unwrap_or_default();
             (answer, undo)
         }
         ToolRunner::Compile(_)

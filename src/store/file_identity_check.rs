@@ -10,6 +10,7 @@
 
 mod hard_links;
 mod kept_wal_copy_listing;
+mod log_of_replaced_database;
 mod unlinked_wal_rescue;
 mod wal_head_reader;
 
@@ -293,7 +294,8 @@ impl OpenedFiles {
                     log::error!("{error}");
                 }
             }
-            Some(FileReplacedOrUnlinked::Replaced(1 | 2)) => self.keep_replaced_log(),
+            Some(FileReplacedOrUnlinked::Replaced(0)) => self.part_from_other_database(),
+            Some(FileReplacedOrUnlinked::Replaced(_)) => self.keep_replaced_log(),
             _ => (),
         }
         if let Err(error) = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true) {

@@ -40,21 +40,44 @@ pub(super) fn holders_of(files: &[&Path]) -> BTreeSet<u32> {
     held.flat_map(|(file, lock)| holders_in(&locks, file, lock)).collect()
 }
 
-/// Returns the other processes that have the database open with an index that has no name any more:
-/// they have a lock on the database, and none on the file at the name of the index. So does, for a
-/// moment, each process that opens it.
+/// The other processes that have some of the three files open under the names of which are others
+/// now.
+#[derive(Debug, Default)]
+pub(super) struct ProcessesWithOtherFiles {
+    /// Processes with a lock on the index, and none on the file at the name of the database.
+    pub(super) database: BTreeSet<u32>,
+    /// Processes with a lock on the database, and none on the file at the name of the index. So is,
+    /// for a moment, each process that opens it.
+    pub(super) index: BTreeSet<u32>,
+}
+
+/// Returns the other processes that have the database or its index open where the name of the other
+/// one is that of another file.
 #[cfg(target_os = "linux")]
-pub(super) fn processes_with_other_index(database: &Path, index: &Path) -> BTreeSet<u32> {
+pub(super) fn processes_with_other_files(database: &Path, index: &Path) -> ProcessesWithOtherFiles {
     let names = (listed_name(database), listed_name(index));
     let ((Some(database), Some(index)), Some(locks)) = (names, lock_lines()) else {
-        return BTreeSet::new();
+        return ProcessesWithOtherFiles::default();
     };
-    without_index(&locks, &database, &index)
+    ProcessesWithOtherFiles {
+        database: without_database(&locks, &database, &index),
+        index: without_index(&locks, &database, &index),
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn processes_with_other_index(_: &Path, _: &Path) -> BTreeSet<u32> {
-    BTreeSet::new()
+pub(super) fn processes_with_other_files(_: &Path, _: &Path) -> ProcessesWithOtherFiles {
+    ProcessesWithOtherFiles::default()
+}
+
+#[cfg(any(target_os = "linux", test))]
+fn without_database(locks: &str, database: &str, index: &str) -> BTreeSet<u32> {
+    let own = std::process::id();
+    let any = ["READ", "WRITE"].map(|kind| WalLockByteRange(kind, 0..=u64::MAX));
+    let with_database: BTreeSet<u32> =
+        any.iter().flat_map(|lock| holders_in(locks, database, lock)).collect();
+    let holders = holders_in(locks, index, &INDEX_LOCK);
+    holders.filter(|pid| *pid != own && !with_database.contains(pid)).collect()
 }
 
 #[cfg(any(target_os = "linux", test))]

@@ -21,6 +21,12 @@ impl StoreError {
                  kept; start again, and look",
                 path.display()
             ),
+            StoreError::Orphaned { path, missing } if !is_beside(missing) => write!(
+                f,
+                "another process has the log of a file open that was `{}` before; end that process \
+                 first, so that the log of the one is not read with the other",
+                path.display()
+            ),
             StoreError::Orphaned { path, missing } => write!(
                 f,
                 "another process has `{}` open, whose `{}` was deleted; end that process first, so \
@@ -118,6 +124,12 @@ impl StoreError {
 }
 
 /// Returns the name beside which a log lies.
+/// Returns whether a file is a log or the index of one.
+fn is_beside(file: &Path) -> bool {
+    let name = file.to_string_lossy();
+    name.ends_with("-wal") || name.ends_with("-shm")
+}
+
 fn database_of(log: &Path) -> PathBuf {
     let name = log.to_string_lossy();
     PathBuf::from(name.strip_suffix("-wal").unwrap_or(&name))

@@ -6,7 +6,6 @@
 //! connection holds distinguishes the two cases. Where a third process has made new ones, the list
 //! of locks does.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, mem};
@@ -45,12 +44,21 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
         }
     }
     let are_there = || log.exists() && index.exists();
-    let is_orphaned = match are_there() {
-        true => has_other_index(&full, &index),
-        false => is_held(&full, &log, are_there) && !are_there(),
+    let missing = match are_there() {
+        true => match replaced(&full, &log, &index) {
+            Some(replaced) => replaced,
+            None => return Ok(()),
+        },
+        false if is_held(&full, &log, are_there) && !are_there() => {
+            if log.exists() {
+                index
+            } else {
+                log
+            }
+        }
+        _ => return Ok(()),
     };
-    let missing = if log.exists() { index } else { log };
-    if is_orphaned { Err(StoreError::Orphaned { path: path.to_owned(), missing }) } else { Ok(()) }
+    Err(StoreError::Orphaned { path: path.to_owned(), missing })
 }
 
 /// Refuses a missing database whose log is still there: SQLite would delete the log.
@@ -146,16 +154,23 @@ fn is_held(path: &Path, log: &Path, is_over: impl Fn() -> bool) -> bool {
     !busy_handler::try_at_random(RIVALS_WAIT, || is_over() || !is_held_now(path, log))
 }
 
-/// Returns whether another process has the database open, and the files at the names of its log and
-/// index were made since by a third one. A process that opens it just now soon has the new ones, so
-/// only one that has others at each look is meant.
-fn has_other_index(path: &Path, index: &Path) -> bool {
-    let mut suspects: Option<BTreeSet<u32>> = None;
-    !busy_handler::try_at_random(RIVALS_WAIT, || {
-        let now = lock_list::processes_with_other_index(path, index);
-        let still = suspects.take().map_or(now.clone(), |it| &it & &now);
-        suspects.insert(still).is_empty()
-    })
+/// Returns which of the files was replaced while another process had it open. A process that opens
+/// or closes them just now soon has the new ones, or none, so only one that has others at each look
+/// is meant.
+fn replaced(database: &Path, log: &Path, index: &Path) -> Option<PathBuf> {
+    let look = || lock_list::processes_with_other_files(database, index);
+    let mut suspects = look();
+    let are_gone = busy_handler::try_at_random(RIVALS_WAIT, || {
+        let now = look();
+        suspects.database.retain(|it| now.database.contains(it));
+        suspects.index.retain(|it| now.index.contains(it));
+        suspects.database.is_empty() && suspects.index.is_empty()
+    });
+    match (are_gone, suspects.database.is_empty()) {
+        (true, _) => None,
+        (false, false) => Some(database.to_owned()),
+        (false, true) => Some(log.to_owned()),
+    }
 }
 
 fn is_held_now(path: &Path, log: &Path) -> bool {

@@ -101,6 +101,28 @@ fn a_log_that_lost_its_name_with_its_index_is_kept_under_another() {
     assert_eq!(fs::read(&kept).unwrap(), before);
 }
 
+#[test]
+fn a_database_in_place_of_another_is_not_read_with_its_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let [path, other] = ["memory.db", "other.db"].map(|it| dir.path().join(it));
+    let attend = |path: &Path, ms: i64| {
+        let writer = Writer::open(path, IfMissing::Create).unwrap();
+        writer.lock().execute("UPDATE memory SET attended = ?1", [ms]).unwrap();
+        writer
+    };
+    drop(attend(&other, 7));
+    let writer = attend(&path, 5);
+    let [log, kept] = ["-wal", "-wal.kept"].map(|it| with_suffix(&path, it));
+    let held = fs::read(&log).unwrap();
+    fs::rename(&other, &path).unwrap();
+    assert!(matches!(writer.file_identity().check(), Err(StoreError::Moved { .. })));
+    drop(writer);
+    assert_eq!((log.exists(), fs::read(&kept).unwrap()), (false, held));
+    let conn = Writer::open(&path, IfMissing::Refuse).unwrap();
+    let attended = conn.lock().query_row("SELECT attended FROM memory", [], |row| row.get(0));
+    assert_eq!(attended, Ok(7));
+}
+
 /// Opens a memory, replaces its log and the index, and closes it; returns what the log held.
 #[cfg(target_os = "linux")]
 fn log_of_a_memory_whose_log_was_replaced(path: &Path) -> Vec<u8> {

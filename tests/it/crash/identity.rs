@@ -198,6 +198,25 @@ fn a_stopped_process_is_named_where_no_log_is_beside_the_database() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_backup_moved_over_the_database_of_a_server_is_not_read_with_its_log() {
+    let folder = Folder::new();
+    let mut acknowledged = Acknowledged::default();
+    let mut client = server(&folder, "m.db");
+    acknowledged.write(&mut client, "In the backup.".to_owned());
+    folder.ok(["backup", "backup.db", "--db", "m.db"]);
+    assert!(Acknowledged::default().write(&mut client, "Only in the log.".to_owned()));
+    fs::rename(folder.path("backup.db"), folder.path("m.db")).unwrap();
+    let error = refused(&folder, "m.db");
+    assert!(error.contains("was `m.db` before; end that process first"), "{error}");
+    client.end();
+    acknowledged.check(&folder, "m.db");
+    assert!(folder.ok(["doctor", "--db", "m.db"]).contains("m.db-wal.kept"));
+    let found = folder.run(["search", "log", "--db", "m.db"]);
+    assert_eq!(found.code, Some(1), "{}", found.stdout);
+}
+
+#[test]
 fn new_files_are_refused_while_a_server_has_the_deleted_ones_open() {
     let folder = Folder::new();
     let mut acknowledged = Acknowledged::default();
