@@ -65,11 +65,19 @@ pub(super) fn output() -> Value {
     json!({"type": "object", "properties": properties, "required": counts})
 }
 
+/// Bytes of the longest path that Linux takes.
+const PATH_BYTES_MAX: usize = 4096;
+
 /// Returns the resolved path, if this server may read it. It may read its source folder, folders
 /// compiled before, and those that the operator allows.
 fn admitted(tools: &MemoryHandler, asked: &str) -> Result<PathBuf, HandlerError> {
     if asked.is_empty() {
         return Err(HandlerError::BadArgument("`path` is empty; name a file or folder".to_owned()));
+    }
+    if PATH_BYTES_MAX < asked.len() {
+        let why =
+            format!("`path` has {} bytes; no path has more than {PATH_BYTES_MAX}", asked.len());
+        return Err(HandlerError::BadArgument(why));
     }
     let roots = tools.memory.roots()?;
     let mut homes: Vec<PathBuf> = tools.source.iter().cloned().collect();
@@ -110,8 +118,13 @@ fn admitted(tools: &MemoryHandler, asked: &str) -> Result<PathBuf, HandlerError>
 /// Resolves links in a path; a missing path is resolved by its nearest existing folder. A path
 /// with `..` below a missing folder has no resolution.
 fn in_full(path: &Path) -> Option<PathBuf> {
-    if let Ok(full) = path.canonicalize() {
-        return Some(full);
+    let mut missing = Vec::new();
+    let mut above = path;
+    loop {
+        if let Ok(full) = above.canonicalize() {
+            return Some(missing.iter().rev().fold(full, |full, name| full.join(name)));
+        }
+        missing.push(above.file_name()?);
+        above = above.parent()?;
     }
-    Some(in_full(path.parent()?)?.join(path.file_name()?))
 }

@@ -42,3 +42,21 @@ fn no_separator_is_looked_for_in_all_that_follows() {
     }
     client.end();
 }
+
+#[test]
+fn a_path_of_any_length_is_refused_without_harm() {
+    let folder = Folder::new().file("notes/a.md", "# A\n\nA note.\n");
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    let mut client = Client::legacy(&folder, &["--db", "m.db"]);
+    for unit in ["a/", "../", "a/../", "a"] {
+        for n_bytes in [4_000, 4_097, N_BYTES] {
+            let path = unit.repeat(n_bytes / unit.len());
+            let reply = client.call("MemoryCompile", json!({"path": path}));
+            assert!(reply.is_error, "{}", reply.text);
+        }
+    }
+    let reply = client.call("MemoryCompile", json!({"path": "a/".repeat(5_000)}));
+    assert_eq!(reply.text, "`path` has 10000 bytes; no path has more than 4096");
+    assert!(client.text("MemoryFetch", json!({"anchor": "notes/a.md"})).contains("A note."));
+    client.end();
+}
