@@ -47,8 +47,8 @@ pub(crate) fn restore(
 ) -> Result<RestoreReport, TransferError> {
     check_there(source, "backup")?;
     refuse_same(source, db)?;
-    let db = &resolve_symlink(db)?;
     check_path(db, IfMissing::Create)?;
+    let db = &resolve_symlink(db)?;
     let draft = draft_of(db)?;
     let state = pages::copy(&open_to_copy(source)?, draft.path(), progress)?;
     finish(&draft, source)?;
