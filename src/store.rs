@@ -213,6 +213,14 @@ pub enum StoreError {
         /// The number of names.
         n_names: u64,
     },
+    /// The database has a second name, under which a restore moves it aside, or did until it was
+    /// interrupted.
+    HalfRestored {
+        /// The database.
+        path: PathBuf,
+        /// The second name.
+        aside: PathBuf,
+    },
     /// The database is mounted without its folder, so its log would be in another one.
     Mounted {
         /// The database.
@@ -293,6 +301,7 @@ impl fmt::Display for StoreError {
             | StoreError::Unread { .. }
             | StoreError::Nowhere { .. }
             | StoreError::Linked { .. }
+            | StoreError::HalfRestored { .. }
             | StoreError::Mounted { .. } => self.fmt_identity(f),
             StoreError::SchemaMismatch { path, objects, is_restorable } => write!(
                 f,
@@ -420,6 +429,7 @@ impl StoreError {
             | StoreError::LinkedLog { .. }
             | StoreError::Unread { .. }
             | StoreError::Linked { .. }
+            | StoreError::HalfRestored { .. }
             | StoreError::Mounted { .. }
             | StoreError::Foreign { .. }
             | StoreError::TooNew { .. }

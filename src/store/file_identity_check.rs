@@ -20,6 +20,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+pub(crate) use hard_links::ASIDE;
 pub(super) use hard_links::check_links;
 use hard_links::{check_names, n_names};
 pub(crate) use kept_wal_copy_listing::{kept_logs, named_kept_logs};

@@ -38,6 +38,14 @@ impl StoreError {
                  remove the others",
                 path.display()
             ),
+            StoreError::HalfRestored { path, aside } => write!(
+                f,
+                "`{}` has the name `{}`, too: a restore is moving it aside, or was interrupted; \
+                 where none is running, `remindb restore BACKUP --db {}` completes it",
+                path.display(),
+                aside.display(),
+                path.display()
+            ),
             StoreError::Unreachable { link: Some((link, target)), source, .. } => write!(
                 f,
                 "`{}` is a symbolic link to `{}`, which cannot be reached: {source}; mount the \
