@@ -243,6 +243,33 @@ fn a_restore_that_fails_while_it_moves_a_damaged_memory_says_what_completes_it()
     folder.assert_healthy("m.db");
 }
 
+/// The copy of the memory has its name before the pages of the backup are written.
+#[test]
+fn a_restore_for_which_there_is_no_room_leaves_no_copy() {
+    let folder = memory();
+    let small = folder.names();
+    folder.ok(["backup", "b.db", "--db", "m.db"]);
+    let n_bytes = fs::metadata(folder.path("b.db")).unwrap().len();
+    let before = folder.facts("m.db");
+    // Room for each file, but not for a log of all pages, whose frames have heads.
+    let line = format!(
+        "ulimit -f {}; exec '{}' restore b.db --db m.db",
+        n_bytes.div_ceil(512),
+        env!("CARGO_BIN_EXE_remindb")
+    );
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &line]).current_dir(folder.path("")).stdin(std::process::Stdio::null());
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let ran = Ran::of(&folder, &mut command);
+    assert_eq!(ran.code, Some(2), "{}", ran.transcript());
+    let is_copied = ran.stderr.contains("cannot copy pages") && ran.stderr.contains("nothing was");
+    assert!(is_copied && !ran.stderr.contains("a copy"), "{}", ran.stderr);
+    let is_log = |it: &String| it.ends_with("-wal") || it.ends_with("-shm");
+    let names: Vec<String> = folder.names().into_iter().filter(|it| !is_log(it)).collect();
+    assert_eq!(names, [&["b.db".to_owned()], &small[..]].concat());
+    assert_eq!(folder.facts("m.db"), before);
+}
+
 #[test]
 fn an_export_and_its_import_are_the_same_memory() {
     let folder = memory();

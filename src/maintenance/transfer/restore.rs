@@ -103,14 +103,8 @@ fn install(
     let damage = match is_usable(db) {
         Ok(()) => {
             let safety = free_name(db, stamp, ".before-restore");
-            // Without the time in its name, a draft that a kill left is used again.
-            let copy = AtomicFile::of(&with_suffix(db, ".before-restore"), IfExists::Refuse)?;
-            let keep = || {
-                pages::copy(&connection::open_to_examine(db)?, copy.path(), &mut |_, _| ())?;
-                copy.publish_as(&safety)
-            };
             carry_replica(db, draft.path(), "restore")?;
-            replace(&draft, db, keep, progress)?;
+            replace_sound(&draft, db, &safety, progress)?;
             return Ok((Some(safety), None));
         }
         // An empty file, which SQLite takes for an empty database.
@@ -131,6 +125,39 @@ fn install(
     fs::hard_link(db, &aside).or_else(|_| fs::copy(db, &aside).map(drop)).on("set aside", db)?;
     replace_damaged(draft, db, &aside)?;
     Ok((Some(aside), Some(damage)))
+}
+
+/// Replaces a sound memory, after a copy of it to `safety`, which goes again where nothing was
+/// changed.
+fn replace_sound(
+    draft: &AtomicFile,
+    db: &Path,
+    safety: &Path,
+    progress: ProgressFn<'_>,
+) -> Result<(), TransferError> {
+    // Without the time in its name, a draft that a kill left is used again.
+    let copy = AtomicFile::of(&with_suffix(db, ".before-restore"), IfExists::Refuse)?;
+    let mut is_kept = false;
+    let keep = || {
+        pages::copy(&connection::open_to_examine(db)?, copy.path(), &mut |_, _| ())?;
+        let published = copy.publish_as(safety);
+        is_kept = matches!(published, Ok(()) | Err(TransferError::Unsynced { .. }));
+        published.map_err(TransferError::before_the_last_part)
+    };
+    let replaced = replace(draft, db, keep, progress);
+    let Err(error) = replaced else { return Ok(()) };
+    if !is_kept {
+        return Err(error);
+    }
+    let may_be_changed = match &error {
+        TransferError::Store(it) => it.is_in_doubt() || matches!(it, StoreError::Unkept { .. }),
+        _ => false,
+    };
+    if !may_be_changed && fs::remove_file(safety).is_ok() {
+        return Err(error);
+    }
+    let safety = safety.display();
+    Err(TransferError::Refused(format!("{error}; a copy of what was there is `{safety}`")))
 }
 
 /// Checks that SQLite can read every page of the database, and that no table's rows are lost.
