@@ -10,6 +10,7 @@
 
 mod hard_links;
 mod kept_wal_copy_listing;
+mod unfinished_copy_listing;
 mod unlinked_wal_rescue;
 mod wal_head_reader;
 
@@ -24,6 +25,7 @@ pub(crate) use hard_links::ASIDE;
 pub(super) use hard_links::check_links;
 use hard_links::{check_names, n_names};
 pub(crate) use kept_wal_copy_listing::{kept_logs, named_kept_logs};
+pub(crate) use unfinished_copy_listing::{named_unfinished_copies, unfinished_copies};
 use unlinked_wal_rescue::is_empty_file;
 use wal_head_reader::{LOG_HEAD, WalHeadReader};
 
@@ -424,6 +426,11 @@ impl OpenedFiles {
     /// Returns the kept logs beside the database.
     pub(crate) fn kept_logs(&self) -> Vec<PathBuf> {
         kept_logs(&self.full)
+    }
+
+    /// Returns the unfinished copies beside the database.
+    pub(crate) fn unfinished_copies(&self) -> Vec<PathBuf> {
+        unfinished_copies(&self.full)
     }
 
     fn name(&self, nth: usize) -> &Path {
