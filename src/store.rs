@@ -24,6 +24,7 @@ mod heat_writer;
 pub(crate) mod history_reader;
 pub(crate) mod links;
 mod lock_list;
+mod missing_path;
 mod moved_or_missing_database_messages;
 pub(crate) mod node_columns;
 pub(crate) mod node_insert;
@@ -52,8 +53,8 @@ pub(crate) mod write_lock_and_holder;
 mod write_lock_waiter_signal;
 mod writer;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
@@ -73,6 +74,7 @@ pub(crate) use history_reader::{
 };
 #[cfg(all(test, target_os = "linux"))]
 pub(crate) use lock_list::locks_on;
+pub(crate) use missing_path::is_missing;
 pub(crate) use node_columns::{
     FIELDS, KEY_PATH, LANG, LEVEL, OptionalColumnValue, OptionalColumnValues,
 };
@@ -123,6 +125,15 @@ pub enum StoreError {
     Missing {
         /// The path without a database.
         path: PathBuf,
+    },
+    /// The system does not lead to what is at the path, or does not say whether anything is.
+    Unreachable {
+        /// The path.
+        path: PathBuf,
+        /// The symbolic link that leads nowhere, the path itself or its folder, and its target.
+        link: Option<(PathBuf, PathBuf)>,
+        /// The system's error.
+        source: io::Error,
     },
     /// The database's folder does not exist.
     NoFolder {
@@ -202,6 +213,14 @@ pub enum StoreError {
         /// The number of names.
         n_names: u64,
     },
+    /// The database has a second name, under which a restore moves it aside, or did until it was
+    /// interrupted.
+    HalfRestored {
+        /// The database.
+        path: PathBuf,
+        /// The second name.
+        aside: PathBuf,
+    },
     /// The database is mounted without its folder, so its log would be in another one.
     Mounted {
         /// The database.
@@ -270,6 +289,7 @@ impl fmt::Display for StoreError {
                 path.display()
             ),
             StoreError::Missing { .. }
+            | StoreError::Unreachable { .. }
             | StoreError::NoFolder { .. }
             | StoreError::Moved { .. }
             | StoreError::Unkept { .. }
@@ -281,6 +301,7 @@ impl fmt::Display for StoreError {
             | StoreError::Unread { .. }
             | StoreError::Nowhere { .. }
             | StoreError::Linked { .. }
+            | StoreError::HalfRestored { .. }
             | StoreError::Mounted { .. } => self.fmt_identity(f),
             StoreError::SchemaMismatch { path, objects, is_restorable } => write!(
                 f,
@@ -320,6 +341,7 @@ impl std::error::Error for StoreError {
         match self {
             StoreError::Sqlite { source, .. } | StoreError::InDoubt { source, .. } => Some(source),
             StoreError::Shared(error) => Some(error),
+            StoreError::Unreachable { source, .. } => Some(source),
             _ => None,
         }
     }
@@ -397,6 +419,7 @@ impl StoreError {
             StoreError::InDoubt { .. }
             | StoreError::Locked { .. }
             | StoreError::Missing { .. }
+            | StoreError::Unreachable { .. }
             | StoreError::Moved { .. }
             | StoreError::Unkept { .. }
             | StoreError::Orphaned { .. }
@@ -406,6 +429,7 @@ impl StoreError {
             | StoreError::LinkedLog { .. }
             | StoreError::Unread { .. }
             | StoreError::Linked { .. }
+            | StoreError::HalfRestored { .. }
             | StoreError::Mounted { .. }
             | StoreError::Foreign { .. }
             | StoreError::TooNew { .. }

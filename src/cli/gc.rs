@@ -1,5 +1,7 @@
 //! `remindb gc`: deletes old snapshots, and erases their texts from the file.
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 
 use super::args::GcArgs;
@@ -10,7 +12,9 @@ use crate::maintenance::gc::{GcMode, GcReport, SnapshotRetentionPolicy};
 use crate::maintenance::transfer::DestructiveOperation;
 use crate::model::clock::UnixMillis;
 use crate::query::render::stats::format_size;
-use crate::store::file_identity_check::named_kept_logs;
+use crate::store::file_identity_check::{
+    named_kept_logs, named_unfinished_copies, unfinished_copies,
+};
 use crate::store::{IfMissing, Writer};
 
 pub(super) fn run(
@@ -35,10 +39,12 @@ pub(super) fn run(
         0 => copy.drop_unneeded(),
         _ => copy.keep(&db, "what was forgotten", context),
     }
+    // Some went with the removal.
+    let copies = unfinished_copies(&db);
     if args.is_json {
-        context.say_json(&as_json(&done, mode))?;
+        context.say_json(&as_json(&done, mode, &copies))?;
     } else {
-        context.say(as_text(&done, mode))?;
+        context.say(as_text(&done, mode, &copies))?;
     }
     let Some(why) = done.unscrubbed else { return Ok(CommandOutcome::Done) };
     // The deletion is done, even if this cannot be written.
@@ -49,7 +55,7 @@ pub(super) fn run(
     Ok(CommandOutcome::NotFound)
 }
 
-fn as_text(done: &GcReport, mode: GcMode) -> String {
+fn as_text(done: &GcReport, mode: GcMode, copies: &[PathBuf]) -> String {
     let left = match (done.n_left, done.first) {
         (0, _) => "no snapshot".to_owned(),
         (1, first) => format!("1 snapshot left, {first}"),
@@ -80,6 +86,9 @@ fn as_text(done: &GcReport, mode: GcMode) -> String {
     if let Some(logs) = named_kept_logs(&done.kept_logs) {
         text += &format!("⚠ {logs}\n");
     }
+    if let Some(copies) = named_unfinished_copies(copies) {
+        text += &format!("⚠ {copies}\n");
+    }
     text
 }
 
@@ -87,7 +96,7 @@ fn bytes(n: i64) -> u64 {
     u64::try_from(n).unwrap_or(0)
 }
 
-fn as_json(done: &GcReport, mode: GcMode) -> Value {
+fn as_json(done: &GcReport, mode: GcMode, copies: &[PathBuf]) -> Value {
     json!({
         "dry_run": mode == GcMode::DryRun,
         "snapshots": done.n_snapshots,
@@ -101,5 +110,6 @@ fn as_json(done: &GcReport, mode: GcMode) -> Value {
         "bytes_after": done.bytes_after,
         "scrubbed": mode == GcMode::Real && done.unscrubbed.is_none(),
         "kept_logs": done.kept_logs.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>(),
+        "unfinished_copies": copies.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>(),
     })
 }

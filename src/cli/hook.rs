@@ -29,6 +29,7 @@ use crate::memory::briefing::{self, BriefingRequest};
 use crate::model::clock::UnixMillis;
 use crate::query::{self, PromptHitsRequest};
 use crate::settings::root_settings::OperatorOptions;
+use crate::store::is_missing;
 use crate::store::reader::Reader;
 
 /// Longest wait for other connections.
@@ -159,8 +160,8 @@ fn memory_place(args: &HookArgs, input: &HookInput) -> Result<Option<PathBuf>, S
     if let Some(named) = MemoryFileLocation::named(args.db.clone()) {
         // A path of a project's settings is not relative to where a client starts its hooks.
         let of_project = || around.map(|it| it.folder_of(&named.path));
-        let found = Some(named.path.clone()).filter(|it| it.exists()).or_else(of_project);
-        return Ok(found.filter(|it| it.exists()));
+        let found = Some(named.path.clone()).filter(|it| !is_missing(it)).or_else(of_project);
+        return Ok(found.filter(|it| !is_missing(it)));
     }
     let Some(around) = around else { return Ok(None) };
     let found = around.find(args.scope).map_err(|it| match it {

@@ -25,6 +25,7 @@ use super::args::ProjectOrUser;
 use super::{CommandError, CommandStreamsAndClock, path_variable, user_folder, variable};
 use crate::ingest::scan::OWN_FOLDER;
 use crate::server::remindb_folder::{make_own_folder, make_private_folder};
+use crate::store::is_missing;
 use crate::store::unsafe_wal_open_refusal::is_there;
 
 /// The file's name, wherever the memory is.
@@ -151,7 +152,7 @@ impl MemoryLookupFolders {
         let here = self.folder.join(path);
         let is_repository = |it: &&Path| fs::symlink_metadata(it.join(".git")).is_ok();
         match self.folder.ancestors().find(is_repository) {
-            Some(root) if !here.exists() && root.join(path).exists() => root.join(path),
+            Some(root) if is_missing(&here) && !is_missing(&root.join(path)) => root.join(path),
             _ => here,
         }
     }
@@ -189,9 +190,11 @@ impl MemoryLookupFolders {
         for entry in fs::read_dir(&self.folder).into_iter().flatten().take(ENTRIES_MAX).flatten() {
             let folder = entry.path();
             let is_folder = entry.file_type().is_ok_and(|it| it.is_dir());
+            // Nor has one in which nothing can be looked up.
+            let has_own = folder.join(OWN_FOLDER).symlink_metadata().is_ok();
             let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
             let own = folder.join(OWN_FOLDER).join(MEMORY_FILE);
-            if is_folder && !is_hidden && self.is_memory_of(&folder, &own)? {
+            if is_folder && !is_hidden && has_own && self.is_memory_of(&folder, &own)? {
                 found.push(own);
             }
         }
@@ -213,7 +216,9 @@ impl MemoryLookupFolders {
         let place = own.canonicalize().or_else(|_| folder.join(OWN_FOLDER).canonicalize());
         let is_inside = match (place, folder.canonicalize()) {
             (Ok(own), Ok(folder)) => own.starts_with(folder),
-            _ => false,
+            // The opening says why it cannot be reached.
+            (Err(_), _) => true,
+            (Ok(_), Err(_)) => false,
         };
         if is_inside {
             return Ok(true);
@@ -298,9 +303,15 @@ impl MemoryFileLocation {
         } else {
             Ok(())
         };
-        made.map_err(|error| {
-            CommandError::Because(format!("cannot make `{}`: {error}", folder.display()))
-        })
+        match made {
+            // Where the memory cannot be reached, the opening says why.
+            Err(_) if !is_missing(&self.path) => Ok(()),
+            Err(error) => {
+                let what = format!("cannot make `{}`: {error}", folder.display());
+                Err(CommandError::Because(what))
+            }
+            Ok(()) => Ok(()),
+        }
     }
 }
 

@@ -16,7 +16,9 @@ use crate::ingest::redact::Redactor;
 use crate::maintenance::redaction::{self, RedactionMode, RedactionReport};
 use crate::maintenance::transfer::DestructiveOperation;
 use crate::settings::root_settings::{OperatorOptions, RootSettings};
-use crate::store::file_identity_check::named_kept_logs;
+use crate::store::file_identity_check::{
+    named_kept_logs, named_unfinished_copies, unfinished_copies,
+};
 
 pub(super) fn run(
     args: RedactArgs,
@@ -36,10 +38,12 @@ pub(super) fn run(
         0 => copy.drop_unneeded(),
         _ => copy.keep(&db, "the secrets: delete it when you have looked at the rest", context),
     }
+    // Some went with the removal.
+    let copies = unfinished_copies(&db);
     if args.is_json {
-        context.say_json(&to_json(&done, mode))?;
+        context.say_json(&to_json(&done, mode, &copies))?;
     } else {
-        context.say(to_text(&done, mode))?;
+        context.say(to_text(&done, mode, &copies))?;
     }
     tell_unpublished(&db, context);
     let is_clean = match mode {
@@ -74,7 +78,7 @@ fn redactor_of(
     Ok(workspace.redactor)
 }
 
-fn to_text(done: &RedactionReport, mode: RedactionMode) -> String {
+fn to_text(done: &RedactionReport, mode: RedactionMode, copies: &[PathBuf]) -> String {
     let would = if mode == RedactionMode::DryRun { "would have redacted" } else { "redacted" };
     let found = match done.n_secrets() {
         0 => "no secret was found".to_owned(),
@@ -98,6 +102,9 @@ fn to_text(done: &RedactionReport, mode: RedactionMode) -> String {
     }
     if let Some(logs) = named_kept_logs(&done.kept_logs) {
         text += &format!("⚠ {logs}\n");
+    }
+    if let Some(copies) = named_unfinished_copies(copies) {
+        text += &format!("⚠ {copies}\n");
     }
     text
 }
@@ -123,7 +130,7 @@ fn count(n: usize, noun: &str) -> String {
     }
 }
 
-fn to_json(done: &RedactionReport, mode: RedactionMode) -> serde_json::Value {
+fn to_json(done: &RedactionReport, mode: RedactionMode, copies: &[PathBuf]) -> serde_json::Value {
     json!({
         "secrets": done.n_secrets(),
         "kinds": done.kinds,
@@ -134,5 +141,6 @@ fn to_json(done: &RedactionReport, mode: RedactionMode) -> serde_json::Value {
         "dry_run": mode == RedactionMode::DryRun,
         "left": done.left,
         "kept_logs": done.kept_logs.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>(),
+        "unfinished_copies": copies.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>(),
     })
 }

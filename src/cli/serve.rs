@@ -34,7 +34,7 @@ use crate::server::server_facts::ServerFactSource;
 use crate::server::{BackgroundTaskSpec, ShutdownSignals, StopSignal, stdio};
 use crate::settings::config::{self, LogSettings};
 use crate::settings::root_settings::{LiveRootSettings, OperatorOptions, RootSettings};
-use crate::store::IfMissing;
+use crate::store::{IfMissing, is_missing};
 use crate::surface::changed_resources::{self, ChangeWatch};
 use crate::surface::resources::RESOURCES;
 use crate::surface::{MemoryHandler, RecordSessions, ToolSelection, about};
@@ -160,7 +160,7 @@ fn second(args: &ServeArgs, own: &Path) -> Result<Option<SecondMemory>, CommandE
         Some(OF_USER) => around.of_user().map_or_else(|| also.clone(), |it| it.path),
         _ => around.folder_of(also),
     };
-    if also.to_str() == Some(OF_USER) && !path.exists() {
+    if also.to_str() == Some(OF_USER) && is_missing(&path) {
         // The settings of a project are for people who have none, too.
         log::info!("there is no memory of the user at `{}`", path.display());
         return Ok(None);

@@ -17,7 +17,7 @@ use crate::memory::dry_run::WriteOrDryRun;
 use crate::memory::typed::TypedMemory;
 use crate::query::render::to_label;
 use crate::settings::root_settings::LiveRootSettings;
-use crate::store::IfMissing;
+use crate::store::{IfMissing, check_path, is_missing};
 use crate::surface::kinds_in_given;
 use crate::text;
 
@@ -99,7 +99,8 @@ pub(super) fn open_to_import(
         return Ok(OpenedImportMemory { memory, _folder: None });
     }
     let folder = PrivateTemporaryFolder::new("dry-run", context.clock.now())?;
-    if db.exists() {
+    if !is_missing(db) {
+        check_path(db, IfMissing::Refuse)?;
         transfer::copy_still(db, &folder.db())?;
     }
     let memory = open_to_write(&folder.db(), IfMissing::Create, context)?;

@@ -40,7 +40,9 @@ use serde_json::{Value, json};
 
 use crate::model::database_state_fingerprint::{self, NodeState};
 use crate::model::identity::ContentHash;
-use crate::store::file_identity_check::{kept_logs, named_kept_logs};
+use crate::store::file_identity_check::{
+    kept_logs, named_kept_logs, named_unfinished_copies, unfinished_copies,
+};
 use crate::store::node_columns::SqlTemplate;
 use crate::store::record::read_state;
 use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, links, schema};
@@ -314,7 +316,8 @@ fn schema_version(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), 
     Ok(verdict(found == known, format!("{found}/{known} migrations applied"), bad))
 }
 
-/// Checks the file, and names the kept logs beside it, which are no fault of it.
+/// Checks the file, and names the kept logs and unfinished copies beside it, which are no fault of
+/// it.
 fn integrity(conn: &Connection, path: &Path) -> Result<(CheckStatus, String), StoreError> {
     const FINDINGS_MAX: usize = 3;
     let findings: Vec<String> =
@@ -325,6 +328,9 @@ fn integrity(conn: &Connection, path: &Path) -> Result<(CheckStatus, String), St
     let (status, mut detail) = verdict(is_fine, "every page and index is sound".to_owned(), bad);
     if let Some(logs) = named_kept_logs(&kept_logs(path)) {
         detail.push_str(&format!("; {logs}"));
+    }
+    if let Some(copies) = named_unfinished_copies(&unfinished_copies(path)) {
+        detail.push_str(&format!("; {copies}"));
     }
     Ok((status, detail))
 }

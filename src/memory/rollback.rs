@@ -14,7 +14,7 @@ use crate::model::clock::UnixMillis;
 use crate::model::identity::NodeId;
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::query::{self, Answer, Error};
-use crate::store::file_identity_check::named_kept_logs;
+use crate::store::file_identity_check::{named_kept_logs, named_unfinished_copies};
 use crate::store::{
     Batch, NodePlace, NodeRecord, NodeRowId, NodeVersionWithoutText, RootId, StoreError,
     UnplacedNodeData, Writer,
@@ -46,6 +46,8 @@ pub(crate) struct RollbackReport {
     pub(crate) is_unscrubbed: bool,
     /// Copies of logs beside the memory, which may have dropped text.
     pub(crate) kept_logs: Vec<PathBuf>,
+    /// Copies of the memory that killed commands left, which may have it, too.
+    pub(crate) unfinished_copies: Vec<PathBuf>,
 }
 
 impl RollbackReport {
@@ -76,6 +78,9 @@ impl RollbackReport {
         if let Some(logs) = named_kept_logs(&self.kept_logs) {
             text.push_str(&format!("\nwarning: {logs}"));
         }
+        if let Some(copies) = named_unfinished_copies(&self.unfinished_copies) {
+            text.push_str(&format!("\nwarning: {copies}"));
+        }
         text
     }
 
@@ -89,8 +94,10 @@ impl RollbackReport {
             "was_head": self.was_head,
             "unscrubbed": self.is_unscrubbed,
         });
-        if !self.kept_logs.is_empty() {
-            report["kept_logs"] = self.kept_logs.iter().map(|it| it.to_string_lossy()).collect();
+        let beside =
+            [("kept_logs", &self.kept_logs), ("unfinished_copies", &self.unfinished_copies)];
+        for (name, files) in beside.into_iter().filter(|it| !it.1.is_empty()) {
+            report[name] = files.iter().map(|it| it.to_string_lossy()).collect();
         }
         report
     }
@@ -135,6 +142,7 @@ pub(crate) fn rollback(
         }
         rolled.is_unscrubbed = !scrubbed.unwrap_or(false);
         rolled.kept_logs = writer.file_identity().kept_logs();
+        rolled.unfinished_copies = writer.file_identity().unfinished_copies();
     }
     Ok(rolled)
 }
@@ -173,6 +181,7 @@ fn apply(
         was_head: batch.versions().snapshots()?.last == target,
         is_unscrubbed: false,
         kept_logs: Vec::new(),
+        unfinished_copies: Vec::new(),
     };
     if rolled.was_head {
         return Ok(rolled);

@@ -1,7 +1,9 @@
 //! Checks the path of a database, and what has the names of its other files, before it is opened.
 
+use std::io;
 use std::path::Path;
 
+use super::missing_path::is_missing;
 use super::{IfMissing, StoreError, file_identity_check, unsafe_wal_open_refusal};
 
 /// The suffixes of a database's other files: its log, the log's index and a rollback journal.
@@ -26,12 +28,12 @@ pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), Store
             check_companions(path)?;
             file_identity_check::check_links(path, &it)
         }
-        (Err(_), IfMissing::Refuse) => {
-            unsafe_wal_open_refusal::check_missing(path)?;
+        (Err(error), IfMissing::Refuse) => {
+            check_without_database(path, error)?;
             Err(StoreError::Missing { path: path.to_owned() })
         }
-        (Err(_), IfMissing::Create) => {
-            unsafe_wal_open_refusal::check_missing(path)?;
+        (Err(error), IfMissing::Create) => {
+            check_without_database(path, error)?;
             let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
             match folder {
                 Some(folder) if !folder.is_dir() => {
@@ -41,6 +43,20 @@ pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), Store
             }
         }
     }
+}
+
+/// Refuses the path of no database where a log tells of one, or where one may be that cannot be
+/// reached.
+fn check_without_database(path: &Path, source: io::Error) -> Result<(), StoreError> {
+    unsafe_wal_open_refusal::check_missing(path)?;
+    if is_missing(path) {
+        return Ok(());
+    }
+    let link = [Some(path), path.parent()].into_iter().flatten().find_map(|it| {
+        let target = std::fs::read_link(it).ok()?;
+        Some((it.to_owned(), target))
+    });
+    Err(StoreError::Unreachable { path: path.to_owned(), link, source })
 }
 
 /// Refuses what is no regular file under the names of a database's other files: to open a pipe

@@ -11,6 +11,7 @@
 mod hard_links;
 mod kept_wal_copy_listing;
 mod log_of_replaced_database;
+mod unfinished_copy_listing;
 mod unlinked_wal_rescue;
 mod wal_head_reader;
 
@@ -21,9 +22,11 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+pub(crate) use hard_links::ASIDE;
 pub(super) use hard_links::check_links;
 use hard_links::{check_names, n_names};
 pub(crate) use kept_wal_copy_listing::{kept_logs, named_kept_logs};
+pub(crate) use unfinished_copy_listing::{named_unfinished_copies, unfinished_copies};
 use unlinked_wal_rescue::is_empty_file;
 use wal_head_reader::{LOG_HEAD, WalHeadReader};
 
@@ -425,6 +428,11 @@ impl OpenedFiles {
     /// Returns the kept logs beside the database.
     pub(crate) fn kept_logs(&self) -> Vec<PathBuf> {
         kept_logs(&self.full)
+    }
+
+    /// Returns the unfinished copies beside the database.
+    pub(crate) fn unfinished_copies(&self) -> Vec<PathBuf> {
+        unfinished_copies(&self.full)
     }
 
     fn name(&self, nth: usize) -> &Path {

@@ -44,6 +44,28 @@ impl StoreError {
                  remove the others",
                 path.display()
             ),
+            StoreError::HalfRestored { path, aside } => write!(
+                f,
+                "`{}` has the name `{}`, too: a restore is moving it aside, or was interrupted; \
+                 where none is running, `remindb restore BACKUP --db {}` completes it",
+                path.display(),
+                aside.display(),
+                path.display()
+            ),
+            StoreError::Unreachable { link: Some((link, target)), source, .. } => write!(
+                f,
+                "`{}` is a symbolic link to `{}`, which cannot be reached: {source}; mount the \
+                 disk that has it, or let this user enter its folder; remove the link only to \
+                 begin anew",
+                link.display(),
+                target.display()
+            ),
+            StoreError::Unreachable { path, link: None, source } => write!(
+                f,
+                "cannot look whether a database is at `{}`: {source}; let this user enter its \
+                 folder, or name another file",
+                path.display()
+            ),
             StoreError::Mounted { path } => write!(
                 f,
                 "`{}` is mounted without its folder, so its log would stay behind; mount the \

@@ -14,6 +14,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::descriptor_shortage::{is_shortage, shortage};
+use super::missing_path::is_missing;
 use super::{StoreError, busy_handler, damaged_wal_replay, lock_list};
 
 /// Longest wait for processes that open or close the database at the same time.
@@ -105,9 +106,14 @@ fn is_written_since(database: &Path, log: &Path) -> bool {
     database.zip(log).is_some_and(|(database, log)| log < database)
 }
 
-/// Returns whether a database is at `path`, or its log alone: the opening says what to do then.
+/// Returns whether a database is at `path`, or its log alone, or something that cannot be reached:
+/// the opening says what to do then.
 pub(crate) fn is_there(path: &Path) -> bool {
-    path.is_file() || log_beside(path).is_some_and(|it| has_bytes(&it))
+    match fs::metadata(path) {
+        Ok(it) if it.is_file() => true,
+        Err(_) if !is_missing(path) => true,
+        _ => log_beside(path).is_some_and(|it| has_bytes(&it)),
+    }
 }
 
 /// Returns a symbolic link on the way to the database and the log beside it, which is another one

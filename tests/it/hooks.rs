@@ -351,6 +351,18 @@ fn a_memory_that_is_a_link_out_of_the_project_is_not_followed() {
 }
 
 #[test]
+fn a_memory_that_cannot_be_reached_is_a_line_of_the_log() {
+    let folder = world().file("project/.remindb/.keep", "");
+    symlink("/nowhere/memory.db", folder.path("project/.remindb/memory.db")).unwrap();
+    let input = json!({"session_id": "a", "cwd": folder.path("project"), "prompt": PROMPT});
+    for args in ["prompt", "prompt --db project/.remindb/memory.db"] {
+        assert_eq!(answer(&folder, args, &input), "");
+    }
+    let says = "is a symbolic link to `/nowhere/memory.db`, which cannot be reached";
+    assert_eq!(log(&folder).matches(says).count(), 2, "{}", log(&folder));
+}
+
+#[test]
 fn mistakes_are_lines_of_the_log() {
     let folder = world();
     let fifo = folder.path("fifo");

@@ -178,6 +178,98 @@ fn a_damaged_memory_is_moved_aside_for_a_backup() {
     assert!(fs::read(folder.path(aside)).unwrap() == bytes);
 }
 
+/// A kill while a damaged memory is moved aside leaves it with two names, and its log beside one.
+#[test]
+#[cfg(unix)]
+fn an_interrupted_restore_of_a_damaged_memory_is_completed_by_the_next_one() {
+    const ASIDE: &str = "m.db.20260102T030405Z-1.damaged";
+    let folder = memory();
+    folder.ok(["backup", "b.db", "--db", "m.db"]);
+    let bytes = fs::read(folder.path("m.db")).unwrap();
+    for log in [Some("m.db"), Some(ASIDE), None] {
+        fs::write(folder.path("m.db"), [&bytes[..4096], &[7; 8192]].concat()).unwrap();
+        fs::hard_link(folder.path("m.db"), folder.path(ASIDE)).unwrap();
+        if let Some(name) = log {
+            folder.write(format!("{name}-wal"), "the log");
+        }
+        let says = format!(
+            "`m.db` has the name `DIR/{ASIDE}`, too: a restore is moving it aside, or was \
+             interrupted; where none is running, `remindb restore BACKUP --db m.db` completes it"
+        );
+        for command in ["search x", "doctor", "write x", "gc", "salvage m.db --out n.db"] {
+            let db = if command.contains("out") { "" } else { " --db m.db" };
+            let ran = folder.run(format!("{command}{db}").split(' '));
+            let is_said = ran.stderr.contains(&says);
+            assert!(ran.code == Some(2) && is_said, "{command}: {}", ran.transcript());
+        }
+        let ran = folder.run(["search", "x", "--db", ASIDE]);
+        assert!(ran.stderr.contains("/m.db` completes it"), "{}", ran.transcript());
+        assert_eq!(folder.run(["restore", "b.db", "--db", ASIDE]).code, Some(2));
+        let ran = folder.run(["restore", "b.db", "--db", "m.db"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.transcript());
+        let kept = format!("kept what was there: DIR/{ASIDE}\n");
+        assert!(ran.stdout.starts_with(&kept), "{}", ran.stdout);
+        folder.assert_healthy("m.db");
+        assert_eq!(fs::read(folder.path(ASIDE)).unwrap()[4096..], [7; 8192]);
+        if log.is_some() {
+            let log = folder.path(format!("{ASIDE}-wal"));
+            assert_eq!(fs::read(&log).unwrap(), b"the log");
+            fs::remove_file(log).unwrap();
+        }
+        fs::remove_file(folder.path(ASIDE)).unwrap();
+    }
+}
+
+/// Another log than that of the memory is never replaced, and the memory waits until it is gone.
+#[test]
+#[cfg(unix)]
+fn a_restore_that_fails_while_it_moves_a_damaged_memory_says_what_completes_it() {
+    const ASIDE: &str = "m.db.20260102T030405Z.damaged";
+    let folder = memory();
+    folder.ok(["backup", "b.db", "--db", "m.db"]);
+    fs::hard_link(folder.path("m.db"), folder.path(ASIDE)).unwrap();
+    let [one, two] = ["m.db-wal".to_owned(), format!("{ASIDE}-wal")];
+    folder.write(&one, "one");
+    folder.write(&two, "two");
+    let ran = folder.run(["restore", "b.db", "--db", "m.db"]);
+    assert_eq!(
+        ran.transcript(),
+        "! remindb: cannot set aside `m.db-wal`: File exists (os error 17); nothing was restored: \
+         `remindb restore BACKUP --db m.db` again completes it\n= 2\n"
+    );
+    assert_eq!([one, two].map(|it| fs::read(folder.path(it)).unwrap()), [b"one", b"two"]);
+    fs::remove_file(folder.path(format!("{ASIDE}-wal"))).unwrap();
+    folder.ok(["restore", "b.db", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
+}
+
+/// The copy of the memory has its name before the pages of the backup are written.
+#[test]
+fn a_restore_for_which_there_is_no_room_leaves_no_copy() {
+    let folder = memory();
+    let small = folder.names();
+    folder.ok(["backup", "b.db", "--db", "m.db"]);
+    let n_bytes = fs::metadata(folder.path("b.db")).unwrap().len();
+    let before = folder.facts("m.db");
+    // Room for each file, but not for a log of all pages, whose frames have heads.
+    let line = format!(
+        "ulimit -f {}; exec '{}' restore b.db --db m.db",
+        n_bytes.div_ceil(512),
+        env!("CARGO_BIN_EXE_remindb")
+    );
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &line]).current_dir(folder.path("")).stdin(std::process::Stdio::null());
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let ran = Ran::of(&folder, &mut command);
+    assert_eq!(ran.code, Some(2), "{}", ran.transcript());
+    let is_copied = ran.stderr.contains("cannot copy pages") && ran.stderr.contains("nothing was");
+    assert!(is_copied && !ran.stderr.contains("a copy"), "{}", ran.stderr);
+    let is_log = |it: &String| it.ends_with("-wal") || it.ends_with("-shm");
+    let names: Vec<String> = folder.names().into_iter().filter(|it| !is_log(it)).collect();
+    assert_eq!(names, [&["b.db".to_owned()], &small[..]].concat());
+    assert_eq!(folder.facts("m.db"), before);
+}
+
 #[test]
 fn an_export_and_its_import_are_the_same_memory() {
     let folder = memory();

@@ -1,7 +1,7 @@
 //! Tests where the memory is: found from any folder, private, and passed over by git.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
@@ -221,4 +221,79 @@ fn a_server_searches_a_second_memory_and_marks_what_it_found_there() {
             = 2
         "#]],
     );
+}
+
+/// A project's memory on a disk that is not mounted is there: nothing goes into another one.
+#[test]
+fn a_memory_that_cannot_be_reached_is_not_taken_for_none() {
+    let own = "project/.remindb";
+    let begin = || {
+        let other = r#"{"type":"entity","name":"A","entityType":"B","observations":["C."]}"#;
+        Folder::new().file("project/notes/people.md", NOTES).file("project/a.jsonl", other)
+    };
+    let without = |folder: &Folder, text: &str| {
+        for args in [
+            &["write", "Nora has the key."] as &[&str],
+            &["search", "key"],
+            &["compile", "notes"],
+            &["serve"],
+            &["doctor"],
+            &["restore", "notes/people.md"],
+            &["serve", "--db", ".remindb/memory.db"],
+            &[
+                "import",
+                "--from",
+                "server-memory",
+                "a.jsonl",
+                "--dry-run",
+                "--db",
+                ".remindb/memory.db",
+            ],
+        ] {
+            let mut command = folder.command(args);
+            let ran = Ran::of(folder, command.current_dir(folder.path("project")));
+            assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.transcript());
+            assert!(ran.stderr.contains(text), "{args:?}: {}", ran.transcript());
+            assert!(!folder.path(".data").exists(), "{args:?}");
+        }
+    };
+    let folder = begin().file(&format!("{own}/.keep"), "");
+    symlink("../disk/memory.db", folder.path(own).join("memory.db")).unwrap();
+    without(
+        &folder,
+        "memory.db` is a symbolic link to `../disk/memory.db`, which cannot be reached: No such \
+         file or directory (os error 2); mount the disk that has it, or let this user enter its \
+         folder; remove the link only to begin anew",
+    );
+    let folder = begin();
+    symlink("../disk", folder.path(own)).unwrap();
+    without(&folder, ".remindb` is a symbolic link to `../disk`, which cannot be reached: ");
+    let folder = begin();
+    symlink(".remindb", folder.path(own)).unwrap();
+    without(
+        &folder,
+        ".remindb` is a symbolic link to `.remindb`, which cannot be reached: Too many",
+    );
+    let ran = folder.run(["search", "key", "--db", "project/.remindb/deep/memory.db"]);
+    assert_eq!(
+        ran.transcript(),
+        "! remindb: cannot look whether a database is at `project/.remindb/deep/memory.db`: Too \
+         many levels of symbolic links (os error 40); let this user enter its folder, or name \
+         another file\n= 2\n"
+    );
+}
+
+/// Folders of others are below many a working folder.
+#[test]
+fn a_folder_below_in_which_nothing_can_be_looked_up_has_no_memory() {
+    let folder = Folder::new().file("project/other/.keep", "").file("project/notes/a.md", NOTES);
+    let refuse = |mode| {
+        let permissions = fs::Permissions::from_mode(mode);
+        fs::set_permissions(folder.path("project/other"), permissions).unwrap();
+    };
+    refuse(0o000);
+    let mut command = folder.command(["compile", "notes"]);
+    let ran = Ran::of(&folder, command.current_dir(folder.path("project")));
+    refuse(0o700);
+    assert_eq!(ran.code, Some(0), "{}", ran.transcript());
 }

@@ -626,6 +626,40 @@ fn a_kill_leaves_the_old_memory_or_the_new_one() {
 }
 
 #[test]
+fn whatever_erases_and_the_doctor_name_the_copies_that_a_kill_left() {
+    let folder = Folder::new();
+    folder.ok(["write", "Nothing.", "--db", "m.db"]);
+    let left = [".m.db.0.draft", ".m.db.before-restore.0.draft", ".m.db.damaged.0.draft-wal"];
+    let others = [".m.db.draft", ".m.db.new.x.draft", ".n.db.new.0.draft", ".m.db.new.1.draft"];
+    for name in left.iter().chain(&others) {
+        folder.write(name, "what was there");
+    }
+    // A process is at work on this one.
+    let draft = fs::File::open(folder.path(".m.db.new.1.draft")).unwrap();
+    draft.lock().unwrap();
+    let check = |shown: &str| {
+        for name in left {
+            assert!(shown.contains(&format!("{name}`")), "{name}: {shown}");
+        }
+        for name in others {
+            assert!(!shown.contains(name), "{name}: {shown}");
+        }
+        let says = "that may have what was redacted or deleted: ";
+        assert!(shown.contains(says) && shown.contains("; delete them, unless"), "{shown}");
+    };
+    check(&folder.ok(["redact", "--db", "m.db"]));
+    check(&folder.ok(["gc", "--db", "m.db"]));
+    check(&folder.ok(["doctor", "--db", "m.db"]));
+    folder.ok(["write", "Something.", "--db", "m.db"]);
+    check(&folder.ok(["rollback", "1", "--drop-after", "--db", "m.db"]));
+    for command in ["redact", "gc"] {
+        let as_json = folder.ok([command, "--db", "m.db", "--json"]);
+        let as_json: Value = serde_json::from_str(&as_json).unwrap();
+        assert_eq!(as_json["unfinished_copies"].as_array().unwrap().len(), 3, "{as_json}");
+    }
+}
+
+#[test]
 fn whatever_erases_and_the_doctor_name_the_logs_that_were_kept() {
     let folder = Folder::new();
     folder.ok(["write", "Nothing.", "--db", "m.db"]);

@@ -11,6 +11,7 @@ use crate::cli::args::{self, Client, ProjectOrUser};
 use crate::cli::color::{PaintedText, TextRole};
 use crate::cli::{CommandError, CommandOutcome, CommandStreamsAndClock};
 use crate::query::unified_diff::unified_hunks;
+use crate::store::is_missing;
 use crate::text;
 
 /// Characters shown of a line; settings may be a single long line.
@@ -120,7 +121,7 @@ impl<'a> SetupReport<'a> {
     fn summary(&self) -> String {
         let mut out = String::new();
         if let Some(memory) = &self.memory {
-            let is_new = if memory.exists() { "" } else { " (the server makes it)" };
+            let is_new = if is_missing(memory) { " (the server makes it)" } else { "" };
             out += &format!("memory: {}{is_new}\n", memory.display());
         }
         if let Some(tools) = &self.tools {

@@ -134,12 +134,15 @@ pub(super) fn resolve_symlink(path: &Path) -> Result<PathBuf, TransferError> {
     if !path.is_symlink() {
         return Ok(path.to_owned());
     }
-    path.canonicalize().map_err(|_| {
-        let path = path.display();
-        let what =
-            format!("`{path}` is a symbolic link to nothing; name another file, or remove it");
-        TransferError::Refused(what)
-    })
+    match path.canonicalize() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let path = path.display();
+            let what =
+                format!("`{path}` is a symbolic link to nothing; name another file, or remove it");
+            Err(TransferError::Refused(what))
+        }
+        target => target.on("follow the symbolic link", path),
+    }
 }
 
 fn drop_companions(path: &Path) {

@@ -6,7 +6,7 @@
 //! cannot write to it.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use rusqlite::backup::Backup;
@@ -18,9 +18,11 @@ use super::{
     AtomicFile, FileErrorContext, IfExists, ProgressFn, TransferError, check_there,
     complaint_beside, with_suffix,
 };
+use crate::ingest::scan::FileIdentity;
 use crate::store::commit_outcome::at_commit;
 use crate::store::database_path_check::COMPANIONS;
-use crate::store::file_identity_check::OpenedFiles;
+use crate::store::file_identity_check::{ASIDE, OpenedFiles};
+use crate::store::rename_noreplace::rename_new;
 use crate::store::replica_write_guard::carry_replica;
 use crate::store::write_lock_and_holder::name_holder;
 use crate::store::{ErrorContext, IfMissing, StoreError, Writer, check_path, connection, schema};
@@ -47,8 +49,11 @@ pub(crate) fn restore(
 ) -> Result<RestoreReport, TransferError> {
     check_there(source, "backup")?;
     refuse_same(source, db)?;
+    let unfinished = match check_path(db, IfMissing::Create) {
+        Err(StoreError::HalfRestored { path, aside }) if path == db => Some(aside),
+        checked => checked.map(|()| None)?,
+    };
     let db = &resolve_symlink(db)?;
-    check_path(db, IfMissing::Create)?;
     let draft = draft_of(db)?;
     let state = pages::copy(&open_to_copy(source)?, draft.path(), progress)?;
     finish(&draft, source)?;
@@ -61,7 +66,13 @@ pub(crate) fn restore(
         );
         return Err(TransferError::Refused(what));
     }
-    let (safety, damage) = install(draft, db, stamp, progress)?;
+    let (safety, damage) = match unfinished {
+        Some(aside) => {
+            replace_damaged(draft, db, &aside)?;
+            (Some(aside), Some("as a restore found that was interrupted".to_owned()))
+        }
+        None => install(draft, db, stamp, progress)?,
+    };
     Ok(RestoreReport { state, safety, damage })
 }
 
@@ -92,14 +103,8 @@ fn install(
     let damage = match is_usable(db) {
         Ok(()) => {
             let safety = free_name(db, stamp, ".before-restore");
-            // Without the time in its name, a draft that a kill left is used again.
-            let copy = AtomicFile::of(&with_suffix(db, ".before-restore"), IfExists::Refuse)?;
-            let keep = || {
-                pages::copy(&connection::open_to_examine(db)?, copy.path(), &mut |_, _| ())?;
-                copy.publish_as(&safety)
-            };
             carry_replica(db, draft.path(), "restore")?;
-            replace(&draft, db, keep, progress)?;
+            replace_sound(&draft, db, &safety, progress)?;
             return Ok((Some(safety), None));
         }
         // An empty file, which SQLite takes for an empty database.
@@ -116,10 +121,43 @@ fn install(
         Err(StoreError::Sqlite { source, .. }) if is_ours(db) => source.to_string(),
         Err(error) => return Err(error.into()),
     };
-    let aside = free_name(db, stamp, ".damaged");
-    set_aside(db, &aside)?;
-    draft.replacing().publish_as(db)?;
+    let aside = free_name(db, stamp, ASIDE);
+    fs::hard_link(db, &aside).or_else(|_| fs::copy(db, &aside).map(drop)).on("set aside", db)?;
+    replace_damaged(draft, db, &aside)?;
     Ok((Some(aside), Some(damage)))
+}
+
+/// Replaces a sound memory, after a copy of it to `safety`, which goes again where nothing was
+/// changed.
+fn replace_sound(
+    draft: &AtomicFile,
+    db: &Path,
+    safety: &Path,
+    progress: ProgressFn<'_>,
+) -> Result<(), TransferError> {
+    // Without the time in its name, a draft that a kill left is used again.
+    let copy = AtomicFile::of(&with_suffix(db, ".before-restore"), IfExists::Refuse)?;
+    let mut is_kept = false;
+    let keep = || {
+        pages::copy(&connection::open_to_examine(db)?, copy.path(), &mut |_, _| ())?;
+        let published = copy.publish_as(safety);
+        is_kept = matches!(published, Ok(()) | Err(TransferError::Unsynced { .. }));
+        published.map_err(TransferError::before_the_last_part)
+    };
+    let replaced = replace(draft, db, keep, progress);
+    let Err(error) = replaced else { return Ok(()) };
+    if !is_kept {
+        return Err(error);
+    }
+    let may_be_changed = match &error {
+        TransferError::Store(it) => it.is_in_doubt() || matches!(it, StoreError::Unkept { .. }),
+        _ => false,
+    };
+    if !may_be_changed && fs::remove_file(safety).is_ok() {
+        return Err(error);
+    }
+    let safety = safety.display();
+    Err(TransferError::Refused(format!("{error}; a copy of what was there is `{safety}`")))
 }
 
 /// Checks that SQLite can read every page of the database, and that no table's rows are lost.
@@ -210,15 +248,38 @@ pub(super) fn install_draft(
     }
 }
 
-/// Links a damaged file and its log to another name. It keeps its own name, too, until it is
-/// replaced.
-fn set_aside(db: &Path, aside: &Path) -> Result<(), TransferError> {
-    fs::hard_link(db, aside).or_else(|_| fs::copy(db, aside).map(drop)).on("set aside", db)?;
+/// Puts the draft in the place of a damaged file that is linked to another name, after its log was
+/// moved there.
+///
+/// The file keeps its own name, too, until it is replaced. Every command refuses it meanwhile but
+/// another restore, which goes on here, whatever was moved before.
+fn replace_damaged(draft: AtomicFile, db: &Path, aside: &Path) -> Result<(), TransferError> {
+    let replaced = set_log_aside(db, aside).and_then(|()| draft.replacing().publish_as(db));
+    replaced.map_err(|error| match error {
+        TransferError::Unsynced { .. } => error,
+        error => TransferError::Refused(format!(
+            "{error}; nothing was restored: `remindb restore BACKUP --db {}` again completes it",
+            db.display()
+        )),
+    })
+}
+
+fn set_log_aside(db: &Path, aside: &Path) -> Result<(), TransferError> {
+    let file = |it: &Path| fs::symlink_metadata(it).ok().map(|it| FileIdentity::of(&it));
     for suffix in COMPANIONS {
         let (old, new) = (with_suffix(db, suffix), with_suffix(aside, suffix));
         if old.exists() {
-            fs::rename(&old, &new).on("set aside", &old)?;
+            let moved = match rename_new(&old, &new) {
+                // A server that has it open gave it its name again.
+                Err(error)
+                    if error.kind() == io::ErrorKind::AlreadyExists && file(&old) == file(&new) =>
+                {
+                    fs::remove_file(&old)
+                }
+                moved => moved,
+            };
+            moved.on("set aside", &old)?;
         }
     }
-    sync_folder(aside)
+    sync_folder(aside).map_err(TransferError::before_the_last_part)
 }

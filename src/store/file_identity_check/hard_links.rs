@@ -1,9 +1,13 @@
 //! Checks that a database has one name, in the folder of its log.
 
-use std::fs::Metadata;
-use std::path::Path;
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
 
+use crate::ingest::scan::FileIdentity;
 use crate::store::StoreError;
+
+/// The end of the name under which a restore moves a damaged database aside: `DB.TIME.damaged`.
+pub(crate) const ASIDE: &str = ".damaged";
 
 /// The facts that decide whether a database's name is the only way to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +40,34 @@ fn judge(path: &Path, links: HardLinkFacts) -> Result<(), StoreError> {
 pub(super) fn check_names(path: &Path, n_names: u64) -> Result<(), StoreError> {
     match n_names {
         0 | 1 => Ok(()),
-        n_names => Err(StoreError::Linked { path: path.to_owned(), n_names }),
+        n_names => Err(match unfinished_restore(path).filter(|_| n_names == 2) {
+            Some((path, aside)) => StoreError::HalfRestored { path, aside },
+            None => StoreError::Linked { path: path.to_owned(), n_names },
+        }),
     }
+}
+
+/// Returns the database and its second name, under which a restore moves it aside, where `path` is
+/// one of the two.
+fn unfinished_restore(path: &Path) -> Option<(PathBuf, PathBuf)> {
+    let full = path.canonicalize().ok()?;
+    let file = |it: &Path| fs::symlink_metadata(it).ok().map(|it| FileIdentity::of(&it));
+    let is_same = |it: &PathBuf| file(it) == file(&full);
+    if let Some(db) = name_before_restore(&full).filter(is_same) {
+        return Some((db, full));
+    }
+    let entries = fs::read_dir(full.parent()?).ok()?.flatten().map(|it| it.path());
+    let is_of_full = |it: &PathBuf| name_before_restore(it).is_some_and(|it| it == full);
+    let aside = entries.filter(is_of_full).find(is_same)?;
+    Some((path.to_owned(), aside))
+}
+
+/// Returns the path of the database that was moved aside to `path` by its name.
+fn name_before_restore(path: &Path) -> Option<PathBuf> {
+    let (db, time) = path.file_name()?.to_str()?.strip_suffix(ASIDE)?.rsplit_once('.')?;
+    let (day, clock) = time.split_once('T')?;
+    let is_time = day.bytes().all(|it| it.is_ascii_digit()) && clock.contains('Z');
+    is_time.then(|| path.with_file_name(db))
 }
 
 #[cfg(unix)]

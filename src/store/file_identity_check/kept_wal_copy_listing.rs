@@ -20,22 +20,27 @@ pub(crate) fn kept_logs(path: &Path) -> Vec<PathBuf> {
 
 /// Names kept logs in a sentence that says what to do with them; `None` where there are none.
 pub(crate) fn named_kept_logs(logs: &[PathBuf]) -> Option<String> {
-    const NAMED_MAX: usize = 5;
-    let mut names: Vec<String> =
-        logs.iter().take(NAMED_MAX).map(|it| format!("`{}`", it.display())).collect();
-    if NAMED_MAX < logs.len() {
-        names.push(format!("{} more", logs.len() - NAMED_MAX));
-    }
     let (are, them) = match logs.len() {
         0 => return None,
         1 => ("is a kept log", "it"),
         _ => ("are kept logs", "them"),
     };
-    let names = names.join(", ");
+    let names = shown_names(logs);
     Some(format!(
         "beside the memory {are} that may have what was redacted or deleted: {names}; look whether \
          the memory lacks something that was written last, then delete {them}"
     ))
+}
+
+/// Returns the first few of some files as a list for a message.
+pub(super) fn shown_names(files: &[PathBuf]) -> String {
+    const NAMED_MAX: usize = 5;
+    let mut names: Vec<String> =
+        files.iter().take(NAMED_MAX).map(|it| format!("`{}`", it.display())).collect();
+    if NAMED_MAX < files.len() {
+        names.push(format!("{} more", files.len() - NAMED_MAX));
+    }
+    names.join(", ")
 }
 
 fn starts_with(name: &std::ffi::OsStr, beginning: &std::ffi::OsStr) -> bool {
