@@ -11,10 +11,10 @@ use rusqlite::{Connection, Row, TransactionBehavior};
 use super::CheckStatus;
 use crate::store::commit_outcome::commit;
 use crate::store::schema::comparison::{
-    self, FULL_TEXT_INDEX, SchemaDifference, SchemaDifferenceKind, SchemaObject, are_restorable,
+    self, FULL_TEXT_INDEX, SchemaDifference, SchemaDifferenceKind, SchemaObject, SchemaRemedy,
     differences, is_behind_index, is_rebuilt, is_table_displaced, listed,
 };
-use crate::store::schema::{refuse_unrestorable, version};
+use crate::store::schema::{refuse_unrepaired, refuse_unrestorable, version};
 use crate::store::{ErrorContext, PreparedStatements, StoreError, connection};
 
 /// The check's name in reports.
@@ -29,31 +29,43 @@ const VECTORS_GONE: &str = "vectors that texts had are gone; a server with `embe
 
 /// Checks that the database has the objects of its schema version and no others.
 pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
-    let found = differences(conn, version(conn)?)?;
+    let number = version(conn)?;
+    let found = differences(conn, number)?;
     Ok(match found.is_empty() {
         true => (CheckStatus::Pass, "every table, index, trigger and view is ours".to_owned()),
-        false => (CheckStatus::Fail, listed(&found)),
+        false => {
+            let remedy = comparison::remedy(conn, number, &found)?;
+            (CheckStatus::Fail, comparison::named(number, &found, remedy))
+        }
     })
 }
 
-/// Returns whether a table or a view of ours is another one, so that reading it says nothing and
-/// may not end.
+/// Returns whether a table or a view of ours is another one, or which are ours is not known, so
+/// that reading says nothing and may not end.
 pub(super) fn spoil_reading(conn: &Connection) -> Result<bool, StoreError> {
+    let number = version(conn)?;
+    let found = differences(conn, number)?;
     let spoils = |it: &SchemaDifference| {
         it.difference != SchemaDifferenceKind::Foreign
             && matches!(it.object.kind.as_str(), "table" | "view")
     };
-    Ok(differences(conn, version(conn)?)?.iter().any(spoils))
+    Ok(!found.is_empty()
+        && (number < 1
+            || found.iter().any(spoils)
+            || matches!(comparison::remedy(conn, number, &found)?, SchemaRemedy::Renumber(_))))
 }
 
 /// Returns why the schema of a memory is not restored, where rows would be lost.
 pub(crate) fn why_unrestorable(path: &Path) -> Result<Option<String>, StoreError> {
     let conn = connection::open_to_examine(path)?;
-    let found = differences(&conn, version(&conn)?)?;
-    let why = match () {
-        () if is_table_displaced(&found) => "a foreign table may be the missing one with its rows",
-        () if !are_restorable(&found) => "that cannot be put right in place",
-        () => return Ok(None),
+    let number = version(&conn)?;
+    let found = differences(&conn, number)?;
+    if found.is_empty() || comparison::remedy(&conn, number, &found)? != SchemaRemedy::Nothing {
+        return Ok(None);
+    }
+    let why = match is_table_displaced(&found) {
+        true => "a foreign table may be the missing one with its rows",
+        false => "that cannot be put right in place",
     };
     Ok(Some(format!("{}: {why}, so nothing was changed", listed(&found))))
 }
@@ -61,25 +73,36 @@ pub(crate) fn why_unrestorable(path: &Path) -> Result<Option<String>, StoreError
 /// Drops the foreign objects, and the altered ones that can be made again; makes missing ones.
 ///
 /// Nothing of the schema runs meanwhile: dropping a table fires no trigger. Where another table is
-/// altered or missing, nothing is changed. Returns what a person should know of it.
+/// altered or missing, nothing is changed; nor is it where the schema is not right in the end. A
+/// number that alone is wrong is put right. Returns what a person should know of it.
 pub(crate) fn restore_schema(path: &Path) -> Result<Vec<String>, StoreError> {
     const DOING: &str = "restore the schema";
     let mut conn = connection::open_existing(path, "open the database")?;
     conn.pragma_update(None, "foreign_keys", false).doing(DOING)?;
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).doing(DOING)?;
-    refuse_unrestorable(&tx, path)?;
-    restore_table_names(&tx)?;
-    let found = differences(&tx, version(&tx)?)?;
+    let notes = restore_within(&tx, path)?;
+    commit(tx, DOING)?;
+    Ok(notes)
+}
+
+/// Restores the schema in a transaction of the caller's.
+fn restore_within(tx: &Connection, path: &Path) -> Result<Vec<String>, StoreError> {
+    if let Some(SchemaRemedy::Renumber(version)) = refuse_unrestorable(tx, path)? {
+        tx.pragma_update(None, "user_version", version).doing("restore the schema's number")?;
+        return Ok(Vec::new());
+    }
+    restore_table_names(tx)?;
+    let found = differences(tx, version(tx)?)?;
     for kind in KINDS {
         // Dropping an object can drop others, such as the tables behind a virtual one.
-        while let Some(object) = next_to_drop(&tx, kind)? {
-            drop_object(&tx, &object)?;
+        while let Some(object) = next_to_drop(tx, kind)? {
+            drop_object(tx, &object)?;
         }
     }
-    drop_broken_index(&tx)?;
-    make_missing(&tx)?;
-    let are_vectors_gone = drop_vectors(&tx, &found)?;
-    commit(tx, DOING)?;
+    drop_broken_index(tx)?;
+    make_missing(tx)?;
+    let are_vectors_gone = drop_vectors(tx, &found)?;
+    refuse_unrepaired(tx, path)?;
     Ok(are_vectors_gone.then(|| VECTORS_GONE.to_owned()).into_iter().collect())
 }
 

@@ -143,6 +143,55 @@ pub(crate) fn are_restorable(differences: &[SchemaDifference]) -> bool {
     !is_table_displaced(differences) && !differences.iter().any(SchemaDifference::loses_rows)
 }
 
+/// A way to make a schema that differs right in place, without a loss of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SchemaRemedy {
+    /// The objects are those of this version, and the number is another's.
+    Renumber(i64),
+    /// Foreign objects are dropped, and missing ones made.
+    DropAndMake,
+    /// There is none.
+    Nothing,
+}
+
+/// Returns the remedy for the differences from the schema that the number of the database says.
+pub(crate) fn remedy(
+    conn: &Connection,
+    number: i64,
+    differences: &[SchemaDifference],
+) -> Result<SchemaRemedy, StoreError> {
+    Ok(match version_of_objects(conn)? {
+        Some(version) if version != number => SchemaRemedy::Renumber(version),
+        // No migration made the number: all is foreign to it, and nothing would be left.
+        _ if number < 1 => SchemaRemedy::Nothing,
+        _ if are_restorable(differences) => SchemaRemedy::DropAndMake,
+        _ => SchemaRemedy::Nothing,
+    })
+}
+
+/// Returns the newest schema version that has just the objects of the database.
+fn version_of_objects(conn: &Connection) -> Result<Option<i64>, StoreError> {
+    let (found, model) = (definitions(conn)?, model_database(0)?);
+    let mut of = None;
+    for version in 1..=newest() {
+        apply(&model, version - 1, version)?;
+        if definitions(&model)? == found {
+            of = Some(version);
+        }
+    }
+    Ok(of)
+}
+
+/// Returns the differences for a message, or that the number alone is wrong.
+pub(crate) fn named(number: i64, differences: &[SchemaDifference], by: SchemaRemedy) -> String {
+    match by {
+        SchemaRemedy::Renumber(version) => {
+            format!("number {number} on the objects of schema {version}")
+        }
+        SchemaRemedy::DropAndMake | SchemaRemedy::Nothing => listed(differences),
+    }
+}
+
 /// Returns the differences for a message, and no more than fit into one: tables first, since their
 /// indexes and triggers are missing with them.
 pub(crate) fn listed(differences: &[SchemaDifference]) -> String {
