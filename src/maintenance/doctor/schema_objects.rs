@@ -4,6 +4,7 @@
 //! follow from others, or mean nothing once their process is gone: the checks behind find it empty,
 //! and rebuild it. No other table is: an empty one would hide that its rows are lost.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use rusqlite::{Connection, Row, TransactionBehavior};
@@ -20,8 +21,12 @@ use crate::store::{ErrorContext, PreparedStatements, StoreError, connection};
 /// The check's name in reports.
 pub(crate) const SCHEMA_OBJECTS: &str = "schema_objects";
 
-/// Kinds of objects in the order of dropping: none acts on, or depends on, a later one.
-const KINDS: [&str; 4] = ["trigger", "view", "index", "table"];
+/// Kinds of objects in the order of dropping: none acts on, or depends on, a later one. Views and
+/// virtual tables go between the first two.
+const KINDS: [&str; 3] = ["trigger", "index", "table"];
+
+/// Times that what differs is listed and dropped.
+const DROPS_MAX: usize = 3;
 
 /// The note on vectors, which follow from texts by a model alone.
 const VECTORS_GONE: &str = "vectors that texts had are gone; a server with `embeddings` makes new \
@@ -93,11 +98,14 @@ fn restore_within(tx: &Connection, path: &Path) -> Result<Vec<String>, StoreErro
     }
     restore_table_names(tx)?;
     let found = differences(tx, version(tx)?)?;
-    for kind in KINDS {
-        // Dropping an object can drop others, such as the tables behind a virtual one.
-        while let Some(object) = next_to_drop(tx, kind)? {
-            drop_object(tx, &object)?;
+    // One drop suffices, unless an object is left that SQLite knows by another name.
+    for _ in 0..DROPS_MAX {
+        let mut dropped = differences(tx, version(tx)?)?;
+        dropped.retain(is_dropped);
+        if dropped.is_empty() {
+            break;
         }
+        drop_objects(tx, &dropped.iter().map(|it| &it.object).collect::<Vec<_>>())?;
     }
     drop_broken_index(tx)?;
     make_missing(tx)?;
@@ -122,12 +130,20 @@ fn drop_vectors(conn: &Connection, found: &[SchemaDifference]) -> Result<bool, S
             && 0 < conn.run(DROP, [], "drop the vectors")?))
 }
 
-fn drop_object(conn: &Connection, object: &SchemaObject) -> Result<(), StoreError> {
-    if is_virtual(conn, object)? {
-        return forget_virtual(conn, object);
+/// Drops objects, each one of which is there.
+fn drop_objects(conn: &Connection, objects: &[&SchemaObject]) -> Result<(), StoreError> {
+    let unpaged = unpaged(conn, objects)?;
+    for kind in KINDS {
+        for object in objects.iter().filter(|it| it.kind == kind && !unpaged.contains(*it)) {
+            let name = object.name.replace('"', "\"\"");
+            conn.execute_batch(&format!("DROP {kind} \"{name}\""))
+                .doing("drop a foreign object")?;
+        }
+        if kind == "trigger" && !unpaged.is_empty() {
+            forget(conn, &unpaged)?;
+        }
     }
-    let (kind, name) = (&object.kind, object.name.replace('"', "\"\""));
-    conn.execute_batch(&format!("DROP {kind} \"{name}\"")).doing("drop a foreign object")
+    Ok(())
 }
 
 /// Drops the full-text index with the tables behind it, where one of them is missing or altered:
@@ -144,7 +160,7 @@ fn drop_broken_index(conn: &Connection) -> Result<(), StoreError> {
         let read = |row: &Row<'_>| Ok(SchemaObject { kind: row.get(0)?, name: row.get(1)? });
         let tables: Vec<SchemaObject> =
             conn.rows(TABLES, [FULL_TEXT_INDEX], read, "list the tables")?;
-        tables.iter().try_for_each(|it| drop_object(conn, it))?;
+        drop_objects(conn, &tables.iter().collect::<Vec<_>>())?;
     }
     Ok(())
 }
@@ -175,36 +191,55 @@ fn read_schema_again(conn: &Connection) -> Result<(), StoreError> {
     conn.pragma_update(None, "schema_version", version.wrapping_add(1)).doing(DOING)
 }
 
-/// Returns whether the object is a virtual table, which has no pages of its own.
-fn is_virtual(conn: &Connection, object: &SchemaObject) -> Result<bool, StoreError> {
-    const VIRTUAL: &str =
-        "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage = 0 AND name = ?1";
-    conn.has(VIRTUAL, [&object.name], "look at a foreign table")
+/// Returns those of the objects that have no pages of their own: views, and virtual tables.
+fn unpaged(
+    conn: &Connection,
+    objects: &[&SchemaObject],
+) -> Result<BTreeSet<SchemaObject>, StoreError> {
+    const UNPAGED: &str = "
+        SELECT type, name
+          FROM sqlite_schema
+         WHERE type = 'view' OR (type = 'table' AND rootpage = 0)";
+    let read = |row: &Row<'_>| Ok(SchemaObject { kind: row.get(0)?, name: row.get(1)? });
+    let all: Vec<SchemaObject> = conn.rows(UNPAGED, [], read, "look at the foreign objects")?;
+    let wanted: BTreeSet<&SchemaObject> = objects.iter().copied().collect();
+    Ok(all.into_iter().filter(|it| wanted.contains(it)).collect())
 }
 
-/// Takes a virtual table out of the schema without a call of its module, which this program may not
-/// have. The tables behind it are foreign tables from then on.
-fn forget_virtual(conn: &Connection, object: &SchemaObject) -> Result<(), StoreError> {
-    const FORGET: &str = "DELETE FROM sqlite_schema WHERE type = 'table' AND name = ?1";
-    const DOING: &str = "drop a foreign table";
+/// Takes objects without pages out of the schema, and the triggers of the views.
+///
+/// No module is called, which this program may not have: the tables behind a virtual one are plain
+/// ones from then on. All go at once, since SQLite reads the whole schema for each view that it
+/// drops; and it drops none whose name it keeps for itself.
+fn forget(conn: &Connection, objects: &BTreeSet<SchemaObject>) -> Result<(), StoreError> {
+    const FORGET: &str = "
+        DELETE FROM sqlite_schema
+         WHERE (type = 'table' AND name IN (SELECT value FROM json_each(?1)))
+            OR (type = 'view' AND name IN (SELECT value FROM json_each(?2)))
+            OR (type = 'trigger'
+                AND lower(tbl_name) IN (SELECT lower(value) FROM json_each(?2)))";
+    const DOING: &str = "drop the foreign objects";
+    let names = |kind| {
+        let of = objects.iter().filter(|it| it.kind == kind);
+        serde_json::Value::from_iter(of.map(|it| it.name.as_str())).to_string()
+    };
     conn.pragma_update(None, "writable_schema", true).doing(DOING)?;
-    let forgotten = conn.run(FORGET, [&object.name], DOING);
+    let forgotten = conn.run(FORGET, [names("table"), names("view")], DOING);
     conn.pragma_update(None, "writable_schema", false).doing(DOING)?;
     forgotten?;
     read_schema_again(conn)
 }
 
-fn next_to_drop(conn: &Connection, kind: &str) -> Result<Option<SchemaObject>, StoreError> {
-    let mut found = differences(conn, version(conn)?)?;
-    found.retain(|it| it.object.kind == kind && !it.is_automatic());
-    let goes = |it: &SchemaDifference| match it.difference {
-        SchemaDifferenceKind::Foreign => true,
-        SchemaDifferenceKind::Altered | SchemaDifferenceKind::Misplaced => {
-            kind != "table" || is_rebuilt(&it.object.name)
+/// Returns whether a repair drops an object, to make it again or not.
+fn is_dropped(it: &SchemaDifference) -> bool {
+    !it.is_automatic()
+        && match it.difference {
+            SchemaDifferenceKind::Foreign => true,
+            SchemaDifferenceKind::Altered | SchemaDifferenceKind::Misplaced => {
+                it.object.kind != "table" || is_rebuilt(&it.object.name)
+            }
+            SchemaDifferenceKind::Missing => false,
         }
-        SchemaDifferenceKind::Missing => false,
-    };
-    Ok(found.into_iter().find(goes).map(|it| it.object))
 }
 
 /// Makes the missing objects of the schema's version.
@@ -220,3 +255,6 @@ fn make_missing(conn: &Connection) -> Result<(), StoreError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
