@@ -232,7 +232,7 @@ fn forget(conn: &Connection, objects: &BTreeSet<SchemaObject>) -> Result<(), Sto
 
 /// Returns whether a repair drops an object, to make it again or not.
 fn is_dropped(it: &SchemaDifference) -> bool {
-    !it.is_automatic()
+    !it.is_reserved()
         && match it.difference {
             SchemaDifferenceKind::Foreign => true,
             SchemaDifferenceKind::Altered | SchemaDifferenceKind::Misplaced => {

@@ -140,6 +140,17 @@ fn what_cannot_be_taken_out_needs_a_salvage() {
     folder.assert_healthy("new.db");
 }
 
+/// SQLite drops no view of such a name.
+#[test]
+fn a_view_of_a_reserved_name_is_taken_out() {
+    assert_taken_out(
+        "PRAGMA writable_schema = ON;
+         INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql)
+         VALUES ('view', 'sqlite_odd', 'sqlite_odd', 0, 'CREATE VIEW sqlite_odd AS SELECT 1')",
+        "foreign view `sqlite_odd`",
+    );
+}
+
 /// Asserts that the doctor changes nothing, and that a salvage reads the memory.
 #[track_caller]
 fn assert_salvaged_not_repaired(folder: &Folder) {
@@ -152,6 +163,20 @@ fn assert_salvaged_not_repaired(folder: &Folder) {
     folder.assert_healthy("new.db");
     let hits = folder.ok(["search", "billing", "--db", "new.db"]);
     assert!(hits.contains("Knows the billing service."), "{hits}");
+}
+
+#[test]
+fn a_table_of_a_reserved_name_needs_a_salvage() {
+    let folder = folder_with(
+        "CREATE TABLE odd (text TEXT);
+         PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema
+            SET name = 'sqlite_odd', tbl_name = 'sqlite_odd', sql = 'CREATE TABLE sqlite_odd (text)'
+          WHERE name = 'odd'",
+    );
+    let objects = "foreign table `sqlite_odd`";
+    assert_refused(&folder, &["search", "billing", "--db", "m.db"], objects, SALVAGE);
+    assert_salvaged_not_repaired(&folder);
 }
 
 #[test]
