@@ -32,19 +32,12 @@ pub(crate) fn repair(
     announce(&backup);
     let mut tried = RepairOutcomes::new();
     if found.checks.iter().any(|it| it.name == doctor::SCHEMA_OBJECTS && it.is_bad()) {
-        let notes = doctor::restore_schema(path)
-            .map_err(|error| TransferError::Refused(doctor::unrepaired(&error, path)))?;
+        let notes = doctor::restore_schema(path).map_err(|error| unrestored(&error, path))?;
         tried.insert(doctor::SCHEMA_OBJECTS, Ok(notes));
         // Without a table, most checks were not made.
         found = examine_again(path)?;
     }
-    let conn = connection::open_writer(path, IfMissing::Refuse).map_err(|error| match error {
-        StoreError::SchemaMismatch { objects, .. } => TransferError::Refused(format!(
-            "{objects}: that cannot be put right in place; {}",
-            last_resort(&path.display())
-        )),
-        error => error.into(),
-    })?;
+    let conn = connection::open_writer(path, IfMissing::Refuse)?;
     let mut report = repair_until_sound(&conn, path, now, &found, &mut tried)?;
     drop(conn);
     for check in &mut report.checks {
@@ -52,6 +45,17 @@ pub(crate) fn repair(
         check.fix = outcome(check, was_bad, tried.remove(check.name), path);
     }
     Ok(report)
+}
+
+/// Returns the refusal where the schema was not restored.
+fn unrestored(error: &StoreError, path: &Path) -> TransferError {
+    TransferError::Refused(match error {
+        StoreError::SchemaMismatch { objects, .. } => format!(
+            "{objects}: that cannot be put right in place, so nothing was changed; {}",
+            last_resort(&path.display())
+        ),
+        error => doctor::unrepaired(error, path),
+    })
 }
 
 /// Returns the outcome of the repair of a check, which was run again after it.

@@ -13,6 +13,7 @@ mod file_being_compiled;
 mod file_groups_by_moved_text;
 mod plan;
 mod read_and_parse;
+mod redacted_namesakes;
 mod redaction;
 mod transaction_split;
 mod unsettled_file_deferral;

@@ -8,7 +8,7 @@ pub(crate) mod comparison;
 
 use std::path::Path;
 
-use comparison::SchemaDifference;
+use comparison::{SchemaDifference, SchemaRemedy};
 use rusqlite::Connection;
 
 use super::write_lock_and_holder::begin_write;
@@ -176,6 +176,7 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
             refuse_mismatch(conn, path, version)
         }
         DatabaseKind::Memory(found) => {
+            refuse_mismatch(conn, path, found)?;
             Err(StoreError::TooOld { path: path.to_owned(), found, needed: newest() })
         }
         DatabaseKind::Empty => Err(StoreError::Missing { path: path.to_owned() }),
@@ -228,23 +229,50 @@ pub(super) fn check_is_ours(conn: &Connection, path: &Path) -> Result<(), StoreE
 /// next statement; what a missing one keeps, such as the full-text index, would fall behind.
 fn refuse_mismatch(conn: &Connection, path: &Path, version: i64) -> Result<(), StoreError> {
     let differences = comparison::differences(conn, version)?;
-    if differences.is_empty() { Ok(()) } else { Err(mismatch(path, &differences)) }
+    if differences.is_empty() {
+        return Ok(());
+    }
+    let remedy = comparison::remedy(conn, version, &differences)?;
+    Err(mismatch(path, version, &differences, remedy))
 }
 
-/// Refuses a memory whose schema cannot be made right in place without a loss of rows.
-pub(crate) fn refuse_unrestorable(conn: &Connection, path: &Path) -> Result<(), StoreError> {
-    let differences = comparison::differences(conn, version(conn)?)?;
-    match comparison::are_restorable(&differences) {
-        true => Ok(()),
-        false => Err(mismatch(path, &differences)),
+/// Refuses a memory whose schema cannot be made right in place without a loss of rows; returns how
+/// it can, and `None` where it is right.
+pub(crate) fn refuse_unrestorable(
+    conn: &Connection,
+    path: &Path,
+) -> Result<Option<SchemaRemedy>, StoreError> {
+    let version = version(conn)?;
+    let differences = comparison::differences(conn, version)?;
+    if differences.is_empty() {
+        return Ok(None);
+    }
+    match comparison::remedy(conn, version, &differences)? {
+        SchemaRemedy::Nothing => Err(mismatch(path, version, &differences, SchemaRemedy::Nothing)),
+        remedy => Ok(Some(remedy)),
     }
 }
 
-fn mismatch(path: &Path, differences: &[SchemaDifference]) -> StoreError {
+/// Refuses a memory whose schema a repair did not make right.
+pub(crate) fn refuse_unrepaired(conn: &Connection, path: &Path) -> Result<(), StoreError> {
+    let version = version(conn)?;
+    let differences = comparison::differences(conn, version)?;
+    match differences.is_empty() {
+        true => Ok(()),
+        false => Err(mismatch(path, version, &differences, SchemaRemedy::Nothing)),
+    }
+}
+
+fn mismatch(
+    path: &Path,
+    version: i64,
+    differences: &[SchemaDifference],
+    remedy: SchemaRemedy,
+) -> StoreError {
     StoreError::SchemaMismatch {
         path: path.to_owned(),
-        objects: comparison::listed(differences),
-        is_restorable: comparison::are_restorable(differences),
+        objects: comparison::named(version, differences, remedy),
+        is_restorable: remedy != SchemaRemedy::Nothing,
     }
 }
 

@@ -4,6 +4,7 @@
 //! follow from others, or mean nothing once their process is gone: the checks behind find it empty,
 //! and rebuild it. No other table is: an empty one would hide that its rows are lost.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use rusqlite::{Connection, Row, TransactionBehavior};
@@ -11,17 +12,21 @@ use rusqlite::{Connection, Row, TransactionBehavior};
 use super::CheckStatus;
 use crate::store::commit_outcome::commit;
 use crate::store::schema::comparison::{
-    self, FULL_TEXT_INDEX, SchemaDifference, SchemaDifferenceKind, SchemaObject, are_restorable,
+    self, FULL_TEXT_INDEX, SchemaDifference, SchemaDifferenceKind, SchemaObject, SchemaRemedy,
     differences, is_behind_index, is_rebuilt, is_table_displaced, listed,
 };
-use crate::store::schema::{refuse_unrestorable, version};
+use crate::store::schema::{refuse_unrepaired, refuse_unrestorable, version};
 use crate::store::{ErrorContext, PreparedStatements, StoreError, connection};
 
 /// The check's name in reports.
 pub(crate) const SCHEMA_OBJECTS: &str = "schema_objects";
 
-/// Kinds of objects in the order of dropping: none acts on, or depends on, a later one.
-const KINDS: [&str; 4] = ["trigger", "view", "index", "table"];
+/// Kinds of objects in the order of dropping: none acts on, or depends on, a later one. Views and
+/// virtual tables go between the first two.
+const KINDS: [&str; 3] = ["trigger", "index", "table"];
+
+/// Times that what differs is listed and dropped.
+const DROPS_MAX: usize = 3;
 
 /// The note on vectors, which follow from texts by a model alone.
 const VECTORS_GONE: &str = "vectors that texts had are gone; a server with `embeddings` makes new \
@@ -29,31 +34,43 @@ const VECTORS_GONE: &str = "vectors that texts had are gone; a server with `embe
 
 /// Checks that the database has the objects of its schema version and no others.
 pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
-    let found = differences(conn, version(conn)?)?;
+    let number = version(conn)?;
+    let found = differences(conn, number)?;
     Ok(match found.is_empty() {
         true => (CheckStatus::Pass, "every table, index, trigger and view is ours".to_owned()),
-        false => (CheckStatus::Fail, listed(&found)),
+        false => {
+            let remedy = comparison::remedy(conn, number, &found)?;
+            (CheckStatus::Fail, comparison::named(number, &found, remedy))
+        }
     })
 }
 
-/// Returns whether a table or a view of ours is another one, so that reading it says nothing and
-/// may not end.
+/// Returns whether a table or a view of ours is another one, or which are ours is not known, so
+/// that reading says nothing and may not end.
 pub(super) fn spoil_reading(conn: &Connection) -> Result<bool, StoreError> {
+    let number = version(conn)?;
+    let found = differences(conn, number)?;
     let spoils = |it: &SchemaDifference| {
         it.difference != SchemaDifferenceKind::Foreign
             && matches!(it.object.kind.as_str(), "table" | "view")
     };
-    Ok(differences(conn, version(conn)?)?.iter().any(spoils))
+    Ok(!found.is_empty()
+        && (number < 1
+            || found.iter().any(spoils)
+            || matches!(comparison::remedy(conn, number, &found)?, SchemaRemedy::Renumber(_))))
 }
 
 /// Returns why the schema of a memory is not restored, where rows would be lost.
 pub(crate) fn why_unrestorable(path: &Path) -> Result<Option<String>, StoreError> {
     let conn = connection::open_to_examine(path)?;
-    let found = differences(&conn, version(&conn)?)?;
-    let why = match () {
-        () if is_table_displaced(&found) => "a foreign table may be the missing one with its rows",
-        () if !are_restorable(&found) => "that cannot be put right in place",
-        () => return Ok(None),
+    let number = version(&conn)?;
+    let found = differences(&conn, number)?;
+    if found.is_empty() || comparison::remedy(&conn, number, &found)? != SchemaRemedy::Nothing {
+        return Ok(None);
+    }
+    let why = match is_table_displaced(&found) {
+        true => "a foreign table may be the missing one with its rows",
+        false => "that cannot be put right in place",
     };
     Ok(Some(format!("{}: {why}, so nothing was changed", listed(&found))))
 }
@@ -61,25 +78,39 @@ pub(crate) fn why_unrestorable(path: &Path) -> Result<Option<String>, StoreError
 /// Drops the foreign objects, and the altered ones that can be made again; makes missing ones.
 ///
 /// Nothing of the schema runs meanwhile: dropping a table fires no trigger. Where another table is
-/// altered or missing, nothing is changed. Returns what a person should know of it.
+/// altered or missing, nothing is changed; nor is it where the schema is not right in the end. A
+/// number that alone is wrong is put right. Returns what a person should know of it.
 pub(crate) fn restore_schema(path: &Path) -> Result<Vec<String>, StoreError> {
     const DOING: &str = "restore the schema";
     let mut conn = connection::open_existing(path, "open the database")?;
     conn.pragma_update(None, "foreign_keys", false).doing(DOING)?;
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).doing(DOING)?;
-    refuse_unrestorable(&tx, path)?;
-    restore_table_names(&tx)?;
-    let found = differences(&tx, version(&tx)?)?;
-    for kind in KINDS {
-        // Dropping an object can drop others, such as the tables behind a virtual one.
-        while let Some(object) = next_to_drop(&tx, kind)? {
-            drop_object(&tx, &object)?;
-        }
-    }
-    drop_broken_index(&tx)?;
-    make_missing(&tx)?;
-    let are_vectors_gone = drop_vectors(&tx, &found)?;
+    let notes = restore_within(&tx, path)?;
     commit(tx, DOING)?;
+    Ok(notes)
+}
+
+/// Restores the schema in a transaction of the caller's.
+fn restore_within(tx: &Connection, path: &Path) -> Result<Vec<String>, StoreError> {
+    if let Some(SchemaRemedy::Renumber(version)) = refuse_unrestorable(tx, path)? {
+        tx.pragma_update(None, "user_version", version).doing("restore the schema's number")?;
+        return Ok(Vec::new());
+    }
+    restore_table_names(tx)?;
+    let found = differences(tx, version(tx)?)?;
+    // One drop suffices, unless an object is left that SQLite knows by another name.
+    for _ in 0..DROPS_MAX {
+        let mut dropped = differences(tx, version(tx)?)?;
+        dropped.retain(is_dropped);
+        if dropped.is_empty() {
+            break;
+        }
+        drop_objects(tx, &dropped.iter().map(|it| &it.object).collect::<Vec<_>>())?;
+    }
+    drop_broken_index(tx)?;
+    make_missing(tx)?;
+    let are_vectors_gone = drop_vectors(tx, &found)?;
+    refuse_unrepaired(tx, path)?;
     Ok(are_vectors_gone.then(|| VECTORS_GONE.to_owned()).into_iter().collect())
 }
 
@@ -99,12 +130,20 @@ fn drop_vectors(conn: &Connection, found: &[SchemaDifference]) -> Result<bool, S
             && 0 < conn.run(DROP, [], "drop the vectors")?))
 }
 
-fn drop_object(conn: &Connection, object: &SchemaObject) -> Result<(), StoreError> {
-    if is_virtual(conn, object)? {
-        return forget_virtual(conn, object);
+/// Drops objects, each one of which is there.
+fn drop_objects(conn: &Connection, objects: &[&SchemaObject]) -> Result<(), StoreError> {
+    let unpaged = unpaged(conn, objects)?;
+    for kind in KINDS {
+        for object in objects.iter().filter(|it| it.kind == kind && !unpaged.contains(*it)) {
+            let name = object.name.replace('"', "\"\"");
+            conn.execute_batch(&format!("DROP {kind} \"{name}\""))
+                .doing("drop a foreign object")?;
+        }
+        if kind == "trigger" && !unpaged.is_empty() {
+            forget(conn, &unpaged)?;
+        }
     }
-    let (kind, name) = (&object.kind, object.name.replace('"', "\"\""));
-    conn.execute_batch(&format!("DROP {kind} \"{name}\"")).doing("drop a foreign object")
+    Ok(())
 }
 
 /// Drops the full-text index with the tables behind it, where one of them is missing or altered:
@@ -121,7 +160,7 @@ fn drop_broken_index(conn: &Connection) -> Result<(), StoreError> {
         let read = |row: &Row<'_>| Ok(SchemaObject { kind: row.get(0)?, name: row.get(1)? });
         let tables: Vec<SchemaObject> =
             conn.rows(TABLES, [FULL_TEXT_INDEX], read, "list the tables")?;
-        tables.iter().try_for_each(|it| drop_object(conn, it))?;
+        drop_objects(conn, &tables.iter().collect::<Vec<_>>())?;
     }
     Ok(())
 }
@@ -152,36 +191,55 @@ fn read_schema_again(conn: &Connection) -> Result<(), StoreError> {
     conn.pragma_update(None, "schema_version", version.wrapping_add(1)).doing(DOING)
 }
 
-/// Returns whether the object is a virtual table, which has no pages of its own.
-fn is_virtual(conn: &Connection, object: &SchemaObject) -> Result<bool, StoreError> {
-    const VIRTUAL: &str =
-        "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage = 0 AND name = ?1";
-    conn.has(VIRTUAL, [&object.name], "look at a foreign table")
+/// Returns those of the objects that have no pages of their own: views, and virtual tables.
+fn unpaged(
+    conn: &Connection,
+    objects: &[&SchemaObject],
+) -> Result<BTreeSet<SchemaObject>, StoreError> {
+    const UNPAGED: &str = "
+        SELECT type, name
+          FROM sqlite_schema
+         WHERE type = 'view' OR (type = 'table' AND rootpage = 0)";
+    let read = |row: &Row<'_>| Ok(SchemaObject { kind: row.get(0)?, name: row.get(1)? });
+    let all: Vec<SchemaObject> = conn.rows(UNPAGED, [], read, "look at the foreign objects")?;
+    let wanted: BTreeSet<&SchemaObject> = objects.iter().copied().collect();
+    Ok(all.into_iter().filter(|it| wanted.contains(it)).collect())
 }
 
-/// Takes a virtual table out of the schema without a call of its module, which this program may not
-/// have. The tables behind it are foreign tables from then on.
-fn forget_virtual(conn: &Connection, object: &SchemaObject) -> Result<(), StoreError> {
-    const FORGET: &str = "DELETE FROM sqlite_schema WHERE type = 'table' AND name = ?1";
-    const DOING: &str = "drop a foreign table";
+/// Takes objects without pages out of the schema, and the triggers of the views.
+///
+/// No module is called, which this program may not have: the tables behind a virtual one are plain
+/// ones from then on. All go at once, since SQLite reads the whole schema for each view that it
+/// drops; and it drops none whose name it keeps for itself.
+fn forget(conn: &Connection, objects: &BTreeSet<SchemaObject>) -> Result<(), StoreError> {
+    const FORGET: &str = "
+        DELETE FROM sqlite_schema
+         WHERE (type = 'table' AND name IN (SELECT value FROM json_each(?1)))
+            OR (type = 'view' AND name IN (SELECT value FROM json_each(?2)))
+            OR (type = 'trigger'
+                AND lower(tbl_name) IN (SELECT lower(value) FROM json_each(?2)))";
+    const DOING: &str = "drop the foreign objects";
+    let names = |kind| {
+        let of = objects.iter().filter(|it| it.kind == kind);
+        serde_json::Value::from_iter(of.map(|it| it.name.as_str())).to_string()
+    };
     conn.pragma_update(None, "writable_schema", true).doing(DOING)?;
-    let forgotten = conn.run(FORGET, [&object.name], DOING);
+    let forgotten = conn.run(FORGET, [names("table"), names("view")], DOING);
     conn.pragma_update(None, "writable_schema", false).doing(DOING)?;
     forgotten?;
     read_schema_again(conn)
 }
 
-fn next_to_drop(conn: &Connection, kind: &str) -> Result<Option<SchemaObject>, StoreError> {
-    let mut found = differences(conn, version(conn)?)?;
-    found.retain(|it| it.object.kind == kind && !it.is_automatic());
-    let goes = |it: &SchemaDifference| match it.difference {
-        SchemaDifferenceKind::Foreign => true,
-        SchemaDifferenceKind::Altered | SchemaDifferenceKind::Misplaced => {
-            kind != "table" || is_rebuilt(&it.object.name)
+/// Returns whether a repair drops an object, to make it again or not.
+fn is_dropped(it: &SchemaDifference) -> bool {
+    !it.is_reserved()
+        && match it.difference {
+            SchemaDifferenceKind::Foreign => true,
+            SchemaDifferenceKind::Altered | SchemaDifferenceKind::Misplaced => {
+                it.object.kind != "table" || is_rebuilt(&it.object.name)
+            }
+            SchemaDifferenceKind::Missing => false,
         }
-        SchemaDifferenceKind::Missing => false,
-    };
-    Ok(found.into_iter().find(goes).map(|it| it.object))
 }
 
 /// Makes the missing objects of the schema's version.
@@ -197,3 +255,6 @@ fn make_missing(conn: &Connection) -> Result<(), StoreError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

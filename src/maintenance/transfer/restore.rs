@@ -167,7 +167,7 @@ fn is_usable(db: &Path) -> Result<(), StoreError> {
         .query_row("PRAGMA quick_check (1)", [], |row| row.get(0))
         .doing("examine the existing file")?;
     if found == "ok" {
-        return schema::refuse_unrestorable(&conn, db);
+        return schema::refuse_unrestorable(&conn, db).map(drop);
     }
     let damaged = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
     Err(rusqlite::Error::SqliteFailure(damaged, Some(found))).doing("examine the existing file")

@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::plan::{CompilePlan, CompileScope};
+use super::redacted_namesakes::{self, KnownFile, unnumbered};
 use super::unsettled_file_deferral::UnsettledFileDeferral;
 use super::{CompileError, CompileRequest, PARSER_FAILED};
 use crate::ingest::markdown_export_format::{FoldersByRoot, RootWithinExport};
 use crate::ingest::parse::Syntax;
-use crate::ingest::redact::Redactor;
-use crate::ingest::scan::{self, CodeFiles, GitignoreMode, IgnoreRules, ScannedFile, SkippedPath};
+use crate::ingest::redact::{MARKER, Redactor};
+use crate::ingest::scan::{
+    self, CodeFiles, DetailLevel, GitignoreMode, IgnoreRules, ScannedFile, SkippedPath,
+};
 use crate::settings::root_settings::RootSettings;
 use crate::store::{FileRow, Root, Writer};
 
@@ -50,23 +53,21 @@ pub(super) fn make_plan(
         _ => FailedFileRecheck::Always,
     };
     let is_folder = matches!(kind, PathKind::Folder);
+    let others = if is_folder { None } else { walk_namesakes(&rules, &scope, &rows) };
     let mut walk = match kind {
         PathKind::Gone(source) => {
-            if watch.is_some() || !rows.iter().any(|row| scope.covers(&row.path)) {
+            if watch.is_some() || !rows.iter().any(|row| scope.covers(unnumbered(&row.path))) {
                 return Err(CompileError::NoSource { path: path.to_owned(), source });
             }
-            scan::ScanResult::default()
+            others.unwrap_or_default()
         }
         _ if is_ignored => {
-            let by = match workspace.gitignore() {
-                GitignoreMode::Unread => scan::IGNORE_FILE,
-                GitignoreMode::Followed => "an ignore file",
-            };
-            let what = format!("{by} excludes it; nothing is compiled");
-            skipped.push(SkippedPath { path: scope.path.clone(), line: None, what });
-            scan::ScanResult::default()
+            skipped.push(exclusion(scope.path.clone(), &workspace));
+            others.unwrap_or_default()
         }
-        PathKind::File | PathKind::Folder => scan::walk_folder(&rules, &full, request.listing),
+        PathKind::File | PathKind::Folder => {
+            others.unwrap_or_else(|| scan::walk_folder(&rules, &full, request.listing))
+        }
     };
     if let Some(watch) = watch.filter(|_| is_folder) {
         let own = rows.iter().filter(|row| scope.covers(&row.path));
@@ -76,7 +77,8 @@ pub(super) fn make_plan(
     if let Some(exported) = &exported {
         name_as_before(&mut walk, &scope.root, exported);
     }
-    scrub_paths(&mut walk, &scope.root, redactor);
+    let asked = if is_folder { None } else { Some(&*full) };
+    name_as_stored(&mut walk, &mut scope, (&rows, &nested), (&workspace, asked));
     skipped.extend(walk.skipped);
     plan.skipped = skipped;
     plan.passed_over = walk.passed_over;
@@ -85,6 +87,16 @@ pub(super) fn make_plan(
     plan.exported = exported;
     plan.workspace = workspace;
     Ok(plan)
+}
+
+/// Returns the warning that an ignore file excludes the path that is compiled.
+fn exclusion(path: String, settings: &RootSettings) -> SkippedPath {
+    let by = match settings.gitignore() {
+        GitignoreMode::Unread => scan::IGNORE_FILE,
+        GitignoreMode::Followed => "an ignore file",
+    };
+    let what = format!("{by} excludes it; nothing is compiled");
+    SkippedPath { path, line: None, what }
 }
 
 /// Reads the rules of a root, as its settings want them.
@@ -227,14 +239,53 @@ fn name_as_before(walk: &mut scan::ScanResult, root: &Path, exported: &RootWithi
     sort_and_dedup(walk, "its original is beside it, and counts; remove one of them");
 }
 
-/// Redacts the paths of a scan; the files keep their real ones to be read.
-fn scrub_paths(walk: &mut scan::ScanResult, root: &Path, redactor: &Redactor) {
+/// Walks the whole root where the path of the one file of the scope is redacted, and the memory has
+/// rows of such a path: which one is the file's is known by the others.
+fn walk_namesakes(
+    rules: &IgnoreRules,
+    scope: &CompileScope,
+    rows: &[FileRow],
+) -> Option<scan::ScanResult> {
+    let is_namesake = |it: &FileRow| !it.is_gone && unnumbered(&it.path) == scope.path;
+    (scope.path.contains(MARKER) && rows.iter().any(is_namesake))
+        .then(|| scan::walk_folder(rules, &scope.root, DetailLevel::Counts))
+}
+
+/// Gives the files of a scan the paths that the memory has for them. `asked` is the one file of the
+/// scope.
+fn name_as_stored(
+    walk: &mut scan::ScanResult,
+    scope: &mut CompileScope,
+    (rows, nested): (&[FileRow], &[(FileRow, String)]),
+    (workspace, asked): (&RootSettings, Option<&Path>),
+) {
+    let nested = nested.iter().map(|(row, path)| (row, path.as_str()));
+    let known: Vec<KnownFile<'_>> =
+        rows.iter().map(|it| (it, it.path.as_str())).chain(nested).collect();
+    let reading = (&*scope.root, workspace.config.compile.max_file_size);
+    scrub_paths(walk, &workspace.redactor, &known, reading);
+    if let Some(full) = asked.filter(|_| scope.path.contains(MARKER)) {
+        narrow(walk, scope, &known, full);
+    }
+}
+
+/// Redacts the paths of a scan, each one in its own way; the files keep their real ones to be read.
+fn scrub_paths(
+    walk: &mut scan::ScanResult,
+    redactor: &Redactor,
+    known: &[KnownFile<'_>],
+    (root, bytes_max): (&Path, Option<u64>),
+) {
     let clean = |path: &mut String| {
         if let Cow::Owned(scrubbed) = redactor.scrub(path).text {
             *path = scrubbed;
         }
     };
     walk.unseen.iter_mut().for_each(clean);
+    // Any of its namesakes may be the one that could not be read.
+    let is_unseen = |path: &&str| walk.unseen.iter().any(|it| it == unnumbered(path));
+    let unseen: Vec<&str> = known.iter().map(|it| it.1).filter(is_unseen).collect();
+    walk.unseen.extend(unseen.into_iter().map(str::to_owned));
     walk.passed_over.finish(|path| redactor.scrub(path).text.into_owned());
     walk.skipped.iter_mut().for_each(|it| clean(&mut it.path));
     let mut n_scrubbed = 0;
@@ -245,10 +296,32 @@ fn scrub_paths(walk: &mut scan::ScanResult, root: &Path, redactor: &Redactor) {
             n_scrubbed += 1;
         }
     }
-    if n_scrubbed == 0 {
-        return;
+    if 0 < n_scrubbed {
+        let found = std::mem::take(&mut walk.found);
+        walk.found = redacted_namesakes::tell_apart(found, known, (root, bytes_max));
     }
-    sort_and_dedup(walk, "another file has this path once secrets are replaced; rename it");
+}
+
+/// Narrows a scan to the one file that is compiled, and the scope to the path that it has among its
+/// namesakes; that of a deleted file is one that no other has.
+fn narrow(
+    walk: &mut scan::ScanResult,
+    scope: &mut CompileScope,
+    known: &[KnownFile<'_>],
+    full: &Path,
+) {
+    let is_found = |path: &str| walk.found.iter().any(|it| it.path == path);
+    let is_it =
+        |it: &&KnownFile<'_>| !it.0.is_gone && unnumbered(it.1) == scope.path && !is_found(it.1);
+    let path = match walk.found.iter().find(|it| it.full(&scope.root) == full) {
+        Some(file) => Some(file.path.clone()),
+        None => known.iter().find(is_it).map(|it| it.1.to_owned()),
+    };
+    scope.path = path.unwrap_or_else(|| std::mem::take(&mut scope.path));
+    walk.found.retain(|it| scope.covers(&it.path));
+    walk.unseen.retain(|it| scope.covers(it));
+    walk.skipped.retain(|it| scope.covers(&it.path));
+    walk.passed_over = scan::PassedOverSummary::default();
 }
 
 /// Sorts the files of a scan by path; of several with one path, the first one stays.

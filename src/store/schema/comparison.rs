@@ -23,6 +23,9 @@ const SEPARATOR: &str = "\n\n";
 /// The full-text index. The names of the tables behind it begin with its own.
 pub(crate) const FULL_TEXT_INDEX: &str = "node_fts";
 
+/// The beginning of the names that SQLite keeps for itself.
+const RESERVED: &str = "sqlite_";
+
 /// Tables that are made again: their rows follow from others, or mean nothing elsewhere.
 const REBUILT_TABLES: [&str; 11] = [
     FULL_TEXT_INDEX,
@@ -96,9 +99,18 @@ pub(crate) struct SchemaDifference {
 }
 
 impl SchemaDifference {
-    /// Returns whether SQLite made the object along with a table, and drops it with the table.
-    pub(crate) fn is_automatic(&self) -> bool {
-        self.object.name.starts_with("sqlite_")
+    /// Returns whether SQLite keeps the object for itself, and refuses to drop it.
+    pub(crate) fn is_reserved(&self) -> bool {
+        let SchemaObject { kind, name } = &self.object;
+        matches!(kind.as_str(), "table" | "index")
+            && name.get(..RESERVED.len()).is_some_and(|it| it.eq_ignore_ascii_case(RESERVED))
+    }
+
+    /// Returns whether the object is foreign and cannot be dropped, not even along with a table.
+    fn stays(&self) -> bool {
+        self.difference == SchemaDifferenceKind::Foreign
+            && self.is_reserved()
+            && !self.object.name.starts_with("sqlite_autoindex_")
     }
 
     /// Returns whether rows are lost or cannot be read, which follow from no others.
@@ -140,7 +152,57 @@ pub(crate) fn is_table_displaced(differences: &[SchemaDifference]) -> bool {
 
 /// Returns whether the schema can be made right in place without a loss of rows.
 pub(crate) fn are_restorable(differences: &[SchemaDifference]) -> bool {
-    !is_table_displaced(differences) && !differences.iter().any(SchemaDifference::loses_rows)
+    let is_in_the_way = |it: &SchemaDifference| it.loses_rows() || it.stays();
+    !is_table_displaced(differences) && !differences.iter().any(is_in_the_way)
+}
+
+/// A way to make a schema that differs right in place, without a loss of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SchemaRemedy {
+    /// The objects are those of this version, and the number is another's.
+    Renumber(i64),
+    /// Foreign objects are dropped, and missing ones made.
+    DropAndMake,
+    /// There is none.
+    Nothing,
+}
+
+/// Returns the remedy for the differences from the schema that the number of the database says.
+pub(crate) fn remedy(
+    conn: &Connection,
+    number: i64,
+    differences: &[SchemaDifference],
+) -> Result<SchemaRemedy, StoreError> {
+    Ok(match version_of_objects(conn)? {
+        Some(version) if version != number => SchemaRemedy::Renumber(version),
+        // No migration made the number: all is foreign to it, and nothing would be left.
+        _ if number < 1 => SchemaRemedy::Nothing,
+        _ if are_restorable(differences) => SchemaRemedy::DropAndMake,
+        _ => SchemaRemedy::Nothing,
+    })
+}
+
+/// Returns the newest schema version that has just the objects of the database.
+fn version_of_objects(conn: &Connection) -> Result<Option<i64>, StoreError> {
+    let (found, model) = (definitions(conn)?, model_database(0)?);
+    let mut of = None;
+    for version in 1..=newest() {
+        apply(&model, version - 1, version)?;
+        if definitions(&model)? == found {
+            of = Some(version);
+        }
+    }
+    Ok(of)
+}
+
+/// Returns the differences for a message, or that the number alone is wrong.
+pub(crate) fn named(number: i64, differences: &[SchemaDifference], by: SchemaRemedy) -> String {
+    match by {
+        SchemaRemedy::Renumber(version) => {
+            format!("number {number} on the objects of schema {version}")
+        }
+        SchemaRemedy::DropAndMake | SchemaRemedy::Nothing => listed(differences),
+    }
 }
 
 /// Returns the differences for a message, and no more than fit into one: tables first, since their

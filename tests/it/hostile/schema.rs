@@ -140,6 +140,75 @@ fn what_cannot_be_taken_out_needs_a_salvage() {
     folder.assert_healthy("new.db");
 }
 
+/// SQLite drops no view of such a name.
+#[test]
+fn a_view_of_a_reserved_name_is_taken_out() {
+    assert_taken_out(
+        "PRAGMA writable_schema = ON;
+         INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql)
+         VALUES ('view', 'sqlite_odd', 'sqlite_odd', 0, 'CREATE VIEW sqlite_odd AS SELECT 1')",
+        "foreign view `sqlite_odd`",
+    );
+}
+
+/// Asserts that the doctor changes nothing, and that a salvage reads the memory.
+#[track_caller]
+fn assert_salvaged_not_repaired(folder: &Folder) {
+    let before = fs::read(folder.path("m.db")).unwrap();
+    let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
+    assert_eq!(fixed.code, Some(2), "{}", fixed.transcript());
+    assert!(fixed.stderr.contains("nothing was changed; restore a backup, "), "{}", fixed.stderr);
+    assert_eq!(fs::read(folder.path("m.db")).unwrap(), before);
+    folder.ok(["salvage", "m.db", "--out", "new.db"]);
+    folder.assert_healthy("new.db");
+    let hits = folder.ok(["search", "billing", "--db", "new.db"]);
+    assert!(hits.contains("Knows the billing service."), "{hits}");
+}
+
+#[test]
+fn a_table_of_a_reserved_name_needs_a_salvage() {
+    let folder = folder_with(
+        "CREATE TABLE odd (text TEXT);
+         PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema
+            SET name = 'sqlite_odd', tbl_name = 'sqlite_odd', sql = 'CREATE TABLE sqlite_odd (text)'
+          WHERE name = 'odd'",
+    );
+    let objects = "foreign table `sqlite_odd`";
+    assert_refused(&folder, &["search", "billing", "--db", "m.db"], objects, SALVAGE);
+    assert_salvaged_not_repaired(&folder);
+}
+
+#[test]
+fn a_wrong_number_of_the_schema_is_put_right() {
+    let newest: i64 = folder_with("")
+        .database("m.db")
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .unwrap();
+    for number in [0, -1, 1, 12, newest - 1] {
+        let folder = folder_with("");
+        let sound = folder.facts("m.db");
+        folder.database("m.db").pragma_update(None, "user_version", number).unwrap();
+        let objects = format!("number {number} on the objects of schema {newest}");
+        for args in [["search", "billing", "--db", "m.db"], ["compile", "notes", "--db", "m.db"]] {
+            assert_refused(&folder, &args, &objects, REPAIR);
+        }
+        let found = folder.run(["doctor", "--db", "m.db"]).stdout;
+        assert!(found.contains(&format!("schema_objects       {objects}\n")), "{found}");
+        folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        folder.assert_healthy("m.db");
+        assert_eq!(folder.facts("m.db"), sound, "{number}");
+    }
+}
+
+#[test]
+fn nothing_is_dropped_where_the_schema_is_of_no_version() {
+    let folder = folder_with("CREATE VIEW odd AS SELECT 1; PRAGMA user_version = 0");
+    let refused = folder.run(["compile", "notes", "--db", "m.db"]);
+    assert!(refused.stderr.contains(SALVAGE), "{}", refused.stderr);
+    assert_salvaged_not_repaired(&folder);
+}
+
 #[test]
 fn a_virtual_table_goes_with_the_tables_behind_it() {
     let folder = folder_with(

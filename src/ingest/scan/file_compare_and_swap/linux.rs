@@ -14,13 +14,26 @@ use rustix::io::Errno;
 use super::super::{open_nofollow, stat_of};
 use crate::model::file_stat::FileStat;
 
-/// Exchanges before a file is left as it is.
-const EXCHANGES_MAX: usize = 8;
+/// Exchanges to put a file back; each one more needs another save in the moment before it.
+const EXCHANGES_MAX: usize = 64;
+
+/// Names for a version that cannot be put back.
+const KEPT_MAX: usize = 100;
 
 pub(super) fn replace(
     root: &Path,
     path: &str,
+    texts: (&[u8], &[u8]),
+) -> io::Result<Option<FileStat>> {
+    replace_while(root, path, texts, &mut || ())
+}
+
+/// Replaces a file as [`replace`], and calls `meanwhile` before each exchange.
+fn replace_while(
+    root: &Path,
+    path: &str,
     (expected, bytes): (&[u8], &[u8]),
+    meanwhile: &mut dyn FnMut(),
 ) -> io::Result<Option<FileStat>> {
     let place = FileLocation::of(root, path)?;
     let Some(old) = place.open(&place.name)? else { return Ok(None) };
@@ -28,36 +41,30 @@ pub(super) fn replace(
         return Ok(None);
     }
     let (draft, stat) = place.draft(bytes, Some(&old.metadata()?))?;
-    for _ in 0..EXCHANGES_MAX {
-        match place.rename(&draft, RenameFlags::EXCHANGE) {
-            Ok(()) => (),
-            // Some file systems cannot; then the look before is all there is.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-                let old = old.metadata()?;
-                return place.rename_over(&draft, expected, &old).map(|()| Some(stat));
-            }
-            Err(error) => {
-                place.remove(&draft);
-                return if error == Errno::NOENT { Ok(None) } else { Err(error.into()) };
-            }
+    let own = place.version(&draft)?;
+    meanwhile();
+    match place.rename(&draft, RenameFlags::EXCHANGE) {
+        Ok(()) => (),
+        // Some file systems cannot; then the look before is all there is.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            let old = old.metadata()?;
+            return place.rename_over(&draft, expected, &old).map(|()| Some(stat));
         }
-        let out = place.open(&draft)?.map(|it| bytes_of(&it)).transpose()?;
-        if out.as_deref() == Some(expected) {
-            let synced = place.sync();
-            if synced.is_err() {
-                // An error says that the file is as it was.
-                place.rename(&draft, RenameFlags::EXCHANGE)?;
-            }
+        Err(error) => {
             place.remove(&draft);
-            return synced.map(|()| Some(stat));
+            return if error == Errno::NOENT { Ok(None) } else { Err(error.into()) };
         }
-        if out.as_deref() == Some(bytes) {
-            place.remove(&draft);
-            return Ok(None);
-        }
-        // Somebody saved the file meanwhile: it goes back.
     }
-    Ok(None)
+    let out = place.version(&draft);
+    let is_as_seen = out.as_ref().is_ok_and(|it| it.bytes.as_deref() == Some(expected));
+    let synced = if is_as_seen { place.sync() } else { Ok(()) };
+    if is_as_seen && synced.is_ok() {
+        place.remove(&draft);
+        return Ok(Some(stat));
+    }
+    // Somebody saved the file meanwhile: it goes back. An error says that it is as it was, too.
+    place.put_back(&draft, own, meanwhile)?;
+    synced.map(|()| None)
 }
 
 pub(super) fn create(root: &Path, path: &str, bytes: &[u8]) -> io::Result<Option<FileStat>> {
@@ -85,6 +92,17 @@ pub(super) fn create(root: &Path, path: &str, bytes: &[u8]) -> io::Result<Option
     }
 }
 
+/// A version of a file: another save makes another one, even of the same bytes.
+#[derive(PartialEq, Eq)]
+struct FileVersion {
+    device: u64,
+    inode: u64,
+    /// Seconds and nanoseconds.
+    changed_at: (i64, i64),
+    /// `None` where it is no regular file, or cannot be read.
+    bytes: Option<Vec<u8>>,
+}
+
 /// An open folder and the name of a file in it.
 struct FileLocation {
     folder: OwnedFd,
@@ -104,6 +122,71 @@ impl FileLocation {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             opened => opened,
         }
+    }
+
+    fn version(&self, name: &OsStr) -> io::Result<FileVersion> {
+        let bytes = self.open(name).and_then(|it| it.map(|it| bytes_of(&it)).transpose());
+        let look = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let found = File::from(openat(&self.folder, name, look, Mode::empty())?).metadata()?;
+        Ok(FileVersion {
+            device: found.dev(),
+            inode: found.ino(),
+            changed_at: (found.mtime(), found.mtime_nsec()),
+            bytes: bytes.unwrap_or(None),
+        })
+    }
+
+    /// Puts the newest version of a file back, which an exchange with `inside` brought to `draft`.
+    ///
+    /// What an exchange takes out of the file is newer than what it puts in, unless it is what the
+    /// exchange before put in: then nobody saved in between. A version that cannot be put back is
+    /// kept beside the file, under a name that no later change takes.
+    fn put_back(
+        &self,
+        draft: &OsStr,
+        mut inside: FileVersion,
+        meanwhile: &mut dyn FnMut(),
+    ) -> io::Result<()> {
+        let mut exchange = || {
+            let newest = self.version(draft)?;
+            meanwhile();
+            self.rename(draft, RenameFlags::EXCHANGE)?;
+            let is_put_back = self.version(draft)? == inside;
+            inside = newest;
+            Ok(is_put_back)
+        };
+        let mut why = io::Error::other("it is saved again and again");
+        for _ in 0..EXCHANGES_MAX {
+            match exchange() {
+                Ok(true) => {
+                    self.remove(draft);
+                    return Ok(());
+                }
+                Ok(false) => (),
+                Err(error) => {
+                    why = error;
+                    break;
+                }
+            }
+        }
+        let kept = self.keep(draft).to_string_lossy().into_owned();
+        Err(io::Error::other(format!(
+            "{why}; a version that was saved meanwhile is in `{kept}`: compare the two"
+        )))
+    }
+
+    /// Renames a draft so that the next one does not take its place; returns the name that it has.
+    fn keep(&self, draft: &OsStr) -> OsString {
+        for nth in 1..=KEPT_MAX {
+            let mut kept = OsString::from(".");
+            kept.push(&self.name);
+            kept.push(format!(".saved-{nth}"));
+            let (folder, flags) = (&self.folder, RenameFlags::NOREPLACE);
+            if renameat_with(folder, draft, folder, &kept, flags).is_ok() {
+                return kept;
+            }
+        }
+        draft.to_owned()
     }
 
     fn rename(&self, draft: &OsStr, flags: RenameFlags) -> Result<(), Errno> {
@@ -192,3 +275,7 @@ fn bytes_of(mut file: &File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map(|_| bytes)
 }
+
+#[cfg(test)]
+#[path = "linux/tests.rs"]
+mod tests;

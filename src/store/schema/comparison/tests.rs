@@ -3,7 +3,9 @@
 use expect_test::expect_file;
 use rusqlite::{Connection, Row};
 
-use super::{OBJECTS, SEPARATOR, are_newest, are_restorable, differences, listed};
+use super::{
+    OBJECTS, SEPARATOR, SchemaRemedy, are_newest, are_restorable, differences, listed, remedy,
+};
 use crate::store::PreparedStatements;
 use crate::store::schema::{apply, newest};
 
@@ -39,6 +41,22 @@ fn the_newest_objects_are_those_of_all_migrations() {
 fn no_schema_version_differs_from_its_own_migrations() {
     for version in 1..=newest() {
         assert_eq!(differences(&memory(version), version).unwrap(), [], "schema {version}");
+    }
+}
+
+/// Only the migration to version 5 makes nothing.
+#[test]
+fn a_wrong_number_is_told_from_other_objects() {
+    for version in 1..=newest() {
+        let conn = memory(version);
+        let remedy = remedy(&conn, 0, &differences(&conn, 0).unwrap()).unwrap();
+        assert_eq!(remedy, SchemaRemedy::Renumber(if version == 4 { 5 } else { version }));
+        conn.execute_batch("CREATE VIEW copy AS SELECT content FROM node").unwrap();
+        for (number, expected) in [(version, SchemaRemedy::DropAndMake), (0, SchemaRemedy::Nothing)]
+        {
+            let differences = differences(&conn, number).unwrap();
+            assert_eq!(super::remedy(&conn, number, &differences).unwrap(), expected, "{version}");
+        }
     }
 }
 
