@@ -30,8 +30,10 @@ pub(crate) fn set_scratch(scratch: Option<ExtendedTestSchema>) {
     SCRATCH.set(scratch);
 }
 
-/// Takes the running totals out of the schema.
+/// Takes the running totals out of the schema, and what came after them.
 pub(crate) const FORGET_TOTALS: &str = "
+    DROP INDEX node_of_file;
+    DROP INDEX snapshot_by_parent;
     DROP TRIGGER total_node_added;
     DROP TRIGGER total_node_removed;
     DROP TRIGGER total_node_changed;

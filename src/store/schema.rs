@@ -41,6 +41,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sql/0020_receipts_outlive_snapshots.sql"),
     include_str!("sql/0021_index_has_strengths.sql"),
     include_str!("sql/0022_running_totals.sql"),
+    include_str!("sql/0023_indexes_of_references.sql"),
 ];
 
 /// The first schema with references: texts in older ones were not parsed for them.

@@ -130,6 +130,7 @@ fn shipped_migrations_never_change() {
             "38fb525961e3e01f",
             "f5b9410002520901",
             "0427762a5ab69a0c",
+            "679de208c41f81e1",
         ]
     "#]]
     .assert_debug_eq(&hashes);

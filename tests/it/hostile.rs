@@ -234,7 +234,7 @@ fn an_empty_folder_is_an_empty_memory() {
         $ inspect --tree --files --json --db m.db --depth 0
         {
           "database": "m.db",
-          "size_bytes": 241664,
+          "size_bytes": 249856,
           "nodes": 0,
           "tokens": 0,
           "by_type": {},

@@ -60,6 +60,8 @@ fn a_table_whose_name_was_altered_keeps_its_rows_and_is_salvaged() {
 #[test]
 fn an_older_memory_with_a_damaged_page_is_examined_and_healed() {
     const OLDER: &str = "
+        DROP INDEX node_of_file;
+        DROP INDEX snapshot_by_parent;
         DROP TRIGGER total_node_added;
         DROP TRIGGER total_node_removed;
         DROP TRIGGER total_node_changed;
