@@ -49,7 +49,8 @@ pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), Store
 /// reached.
 fn check_without_database(path: &Path, source: io::Error) -> Result<(), StoreError> {
     unsafe_wal_open_refusal::check_missing(path)?;
-    if is_missing(path) {
+    // Another process may make it just now.
+    if is_missing(path) || path.exists() {
         return Ok(());
     }
     let link = [Some(path), path.parent()].into_iter().flatten().find_map(|it| {
