@@ -64,8 +64,8 @@ pub(super) fn advice(error: &rusqlite::Error) -> Option<(ExternalErrorCause, &'s
         }
         ErrorCode::OperationInterrupted => (
             State,
-            "it took longer than 30 s: is the file damaged, or of another's making? \
-             `remindb doctor` says",
+            "it took longer than 30 s: ask for less, such as fewer words; if that takes as long, \
+             `remindb doctor` says whether the file is damaged",
         ),
         // SQLite says the same where there is no number left for a row.
         ErrorCode::DiskFull => {

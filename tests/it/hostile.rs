@@ -466,6 +466,26 @@ fn a_new_memory_survives_a_kill() {
     }
 }
 
+/// So many that the history of what they share cannot be read for each.
+#[test]
+fn notes_of_one_template_are_replaced_by_as_many_others() {
+    const N_NOTES: usize = 2_000;
+    let folder = Folder::new();
+    let write = |word: &str| {
+        let _ = fs::remove_dir_all(folder.path("notes"));
+        for nth in 0..N_NOTES {
+            let [tasks, log] = ["task", "log"].map(|it| format!("{word} {it} {nth}"));
+            let text = format!("# {word} {nth}\n\n## Tasks\n\n{tasks}\n\n## Log\n\n{log}\n");
+            folder.write(format!("notes/{word}{nth}.md"), text);
+        }
+        folder.ok(["compile", "notes", "--db", "m.db"])
+    };
+    write("old");
+    let compiled = write("fresh");
+    assert_eq!(compiled, "compiled: 10000 added, 0 modified, 10000 removed (20000 ops)\n");
+    folder.assert_healthy("m.db");
+}
+
 #[test]
 fn processes_that_compile_at_once_agree() {
     let folder = Folder::new();

@@ -363,8 +363,8 @@ fn former_texts(
         if hashes.contains(&hash) || !asked.insert((node.node_type, hash)) {
             continue;
         }
-        for it in batch.former_ids(node.node_type, hash, FORMER_MAX)? {
-            if let Some(&idx) = idx_of.get(&it.id) {
+        for id in batch.former_ids(node.node_type, hash, FORMER_MAX)? {
+            if let Some(&idx) = idx_of.get(&id) {
                 former.insert(node.node_type, hash, idx);
             }
         }

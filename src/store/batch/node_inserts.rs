@@ -10,7 +10,6 @@ use rusqlite::{CachedStatement, Transaction, params};
 
 use super::entity_name_lookup_cache::KnownEntityNames;
 use super::facets::NodeFacetAndEdgeRows;
-use super::former_ids::FormerIds;
 use super::nodes::{NewNode, link_text};
 use super::{Batch, SiblingGroup};
 use crate::model::database_state_fingerprint;
@@ -285,11 +284,10 @@ impl Batch<'_> {
         }
         let text = (data.node_type, new.hash);
         if self.has_past && !self.former.contains_key(&text) {
-            let former = self.former_ids(text.0, text.1, u32::MAX)?;
             // A text without former ids is not worth caching.
-            if !former.is_empty() {
+            if let Some(former) = self.all_former_ids(text)? {
                 self.bound_known_ids();
-                self.former.insert(text, FormerIds::of(former));
+                self.former.insert(text, former);
             }
         }
         while let Some(node_id) = self.former.get_mut(&text).and_then(|it| it.take(path)) {

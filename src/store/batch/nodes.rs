@@ -193,7 +193,7 @@ impl Batch<'_> {
             .node_removed(&link_text(old.key, &old.data(), old.place), &old.id.to_string());
         // The id is free from here on.
         self.taken.clear();
-        self.former.clear();
+        self.note_former_id(old)?;
         self.tx.run(REMOVE, [old.key.0], "remove a node")?;
         self.counts.removed += 1;
         Ok(())

@@ -26,8 +26,8 @@ fn an_endless_query_ends_with_an_error_that_says_so() {
     deadline.set(shows(QUERY_MS_MAX));
     let ended = conn.query_row(ENDLESS, [], |row| row.get::<_, i64>(0)).doing("count");
     let error = ended.unwrap_err();
-    let said = "cannot count: interrupted; it took longer than 30 s: is the file damaged, or of \
-                another's making? `remindb doctor` says";
+    let said = "cannot count: interrupted; it took longer than 30 s: ask for less, such as fewer \
+                words; if that takes as long, `remindb doctor` says whether the file is damaged";
     assert_eq!(error.to_string(), said);
     assert!(error.is_outside());
 }

@@ -43,7 +43,7 @@ fn the_overview_is_what_the_statistics_say() {
     check(
         "remindb://overview",
         expect![[
-            r#"{"db_path":"/w/memory.db","db_bytes":241664,"nodes":{"total":4,"by_type":{"heading":2,"text":2},"tokens":23},"snapshots":{"count":2,"head_id":2,"cursor_hash":"341fbae9dd47854c","latest_message":"summarize:KXvfHrOflSh","latest_age_s":42},"temperature":{"avg":0.5567110341877677,"median":0.475614712250357,"hot":1,"cold":0,"pinned":1},"relations":{"total":2,"by_origin":{"parsed":1,"manual":1},"pending":1},"fts_rows":4}"#
+            r#"{"db_path":"/w/memory.db","db_bytes":249856,"nodes":{"total":4,"by_type":{"heading":2,"text":2},"tokens":23},"snapshots":{"count":2,"head_id":2,"cursor_hash":"341fbae9dd47854c","latest_message":"summarize:KXvfHrOflSh","latest_age_s":42},"temperature":{"avg":0.5567110341877677,"median":0.475614712250357,"hot":1,"cold":0,"pinned":1},"relations":{"total":2,"by_origin":{"parsed":1,"manual":1},"pending":1},"fts_rows":4}"#
         ]],
     );
 }
@@ -133,7 +133,7 @@ fn nothing_is_left_out_where_there_is_nothing() {
         table += &format!("{} {}\n", row.name, fixture.shown(row.uri));
     }
     expect![[r#"
-        overview {"db_path":"/w/memory.db","db_bytes":241664,"nodes":{"total":0,"by_type":{},"tokens":0},"snapshots":{"count":0,"head_id":0,"cursor_hash":"","latest_message":"","latest_age_s":0},"temperature":{"avg":0.0,"median":0.0,"hot":0,"cold":0,"pinned":0},"relations":{"total":0,"by_origin":{},"pending":0},"fts_rows":0}
+        overview {"db_path":"/w/memory.db","db_bytes":249856,"nodes":{"total":0,"by_type":{},"tokens":0},"snapshots":{"count":0,"head_id":0,"cursor_hash":"","latest_message":"","latest_age_s":0},"temperature":{"avg":0.0,"median":0.0,"hot":0,"cold":0,"pinned":0},"relations":{"total":0,"by_origin":{},"pending":0},"fts_rows":0}
         files {"roots":[]}
         tree {"roots":[]}
         graph {"nodes":[],"edges":[],"pending":[]}
