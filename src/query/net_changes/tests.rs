@@ -78,6 +78,23 @@ impl Notes {
 const TWO_SECTIONS: &str = "# Alpha\n\nOne paragraph.\n\n# Beta\n\nAnother paragraph.\n";
 
 #[test]
+fn what_came_and_went_is_not_counted_as_left_out() {
+    let notes = Notes::new();
+    let paragraphs = |of: &str, n: usize| -> String {
+        (0..n).map(|nth| format!("Paragraph {nth} of {of}.\n\n")).collect()
+    };
+    notes.compile(&[("a.md", "# Alpha\n")]);
+    notes.compile(&[("b.md", &paragraphs("those that go", 60))]);
+    notes.compile(&[("b.md", ""), ("c.md", &paragraphs("those that stay", 20))]);
+    let since_1 = query::DeltaQuery { since: 1, ..query::DeltaQuery::default() };
+    let page = notes.delta(since_1, Some(200)).structured;
+    let n_shown = page["changes"].as_array().unwrap().len();
+    let n_left = page["left_out"]["changes"].as_u64().unwrap() as usize;
+    assert_eq!(n_shown + n_left, 20, "{page}");
+    assert_eq!(page["left_out"]["at_least"], false);
+}
+
+#[test]
 fn a_delta_is_one_line_a_node_newest_first() {
     let notes = Notes::new();
     notes.compile(&[("a.md", TWO_SECTIONS)]);

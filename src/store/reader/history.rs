@@ -67,7 +67,8 @@ impl Reader {
 
     /// Returns the last change of each node that changed in `range`, after a moment.
     ///
-    /// Newest snapshots come first, the changes of one in the order of their recording.
+    /// Newest snapshots come first, the changes of one in the order of their recording. A node that
+    /// came and went within the range has none.
     pub(crate) fn last_changes(
         &self,
         range: SnapshotRange,
@@ -79,8 +80,14 @@ impl Reader {
               FROM snapshot AS s
              CROSS JOIN diff AS d ON d.snapshot = s.id
              WHERE ?1 < s.id AND s.id <= ?2
-               AND (s.id < ?2 OR ?3 < d.seq)
+               AND iif(s.id = ?2, ?3, -1) < d.seq
                AND d.op <> 'rank'
+               AND (d.op <> 'rem' OR 'add' <> (
+                   SELECT op FROM diff AS first
+                    WHERE first.node_id = d.node_id AND ?1 < first.snapshot
+                    ORDER BY first.snapshot, first.seq
+                    LIMIT 1
+               ))
                AND NOT EXISTS (
                    SELECT 1 FROM diff AS later
                     WHERE later.node_id = d.node_id
