@@ -75,12 +75,8 @@ pub(crate) fn topics_document(reader: &Reader) -> KnowledgeResult<Value> {
     let mut topics = Vec::new();
     for topic in all_of(reader, NodeType::Topic)? {
         let n_of = |node_type: NodeType| -> KnowledgeResult<usize> {
-            let of_topic = [
-                FieldFilter::text("topic", &topic.id),
-                FieldFilter::text("type", node_type.as_str()),
-                FieldFilter::integer("archived", 0),
-            ];
-            Ok(reader.nodes_with(&of_topic)?.len())
+            let of_topic = [FieldFilter::text("topic", &topic.id)];
+            Ok(reader.typed_with(&of_topic, &[node_type], false)?.len())
         };
         topics.push(json!({
             "id": topic.id,
