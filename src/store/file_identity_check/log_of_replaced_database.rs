@@ -1,20 +1,28 @@
 //! Parts a log from a database that took the place of its own.
 
+#[cfg(target_os = "linux")]
+use std::fs::{self, File};
+#[cfg(target_os = "linux")]
+use std::io::{self, BufRead, BufReader};
+#[cfg(target_os = "linux")]
 use std::path::PathBuf;
-use std::{fs, io};
 
-use super::{OpenedFiles, inodes, with_suffix};
+use super::OpenedFiles;
+#[cfg(target_os = "linux")]
+use super::{inodes, unlinked_wal_rescue::descriptor_of, with_suffix};
+#[cfg(target_os = "linux")]
 use crate::store::rename_noreplace;
 
+#[cfg(target_os = "linux")]
 impl OpenedFiles {
     /// Moves the log to a name that no file has, if another database is at the name of its own:
-    /// SQLite would read the one with the other.
+    /// SQLite would read the one with the other. A copy of its own goes with it.
     pub(super) fn part_from_other_database(&self) {
         let found = self.look();
         let [database, log, index] = inodes(&found);
         let has_frames = found[1].as_ref().is_some_and(|it| 0 < it.len());
-        if database.is_none() || database == self.opened[0] || log != self.opened[1] || !has_frames
-        {
+        let is_other = database.is_some() && database != self.opened[0];
+        if !is_other || log != self.opened[1] || !has_frames || self.is_copy().unwrap_or(true) {
             return;
         }
         let (name, beside) = (self.path.display(), self.name(1).display());
@@ -37,6 +45,27 @@ impl OpenedFiles {
         }
     }
 
+    /// Returns whether the file at the name of the database has the bytes of the open one.
+    fn is_copy(&self) -> io::Result<bool> {
+        let gone = || io::Error::from(io::ErrorKind::NotFound);
+        let open = descriptor_of(self.opened[0].ok_or_else(gone)?)?.ok_or_else(gone)?;
+        // Closing it would drop SQLite's locks.
+        let own: &'static File = Box::leak(Box::new(File::open(open)?));
+        let (mut own, mut other) = (BufReader::new(own), BufReader::new(File::open(&self.full)?));
+        loop {
+            let (one, two) = (own.fill_buf()?, other.fill_buf()?);
+            let n_bytes = one.len().min(two.len());
+            if n_bytes == 0 {
+                return Ok(one.len() == two.len());
+            }
+            if one[..n_bytes] != two[..n_bytes] {
+                return Ok(false);
+            }
+            own.consume(n_bytes);
+            other.consume(n_bytes);
+        }
+    }
+
     fn put_log_aside(&self) -> io::Result<PathBuf> {
         let first = with_suffix(&self.full, "-wal.kept");
         let further = (2u32..).map(|nth| with_suffix(&first, &format!("-{nth}")));
@@ -48,4 +77,10 @@ impl OpenedFiles {
         }
         Err(io::Error::from(io::ErrorKind::AlreadyExists))
     }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl OpenedFiles {
+    /// Does nothing: on other systems, the open database cannot be read to compare.
+    pub(super) fn part_from_other_database(&self) {}
 }

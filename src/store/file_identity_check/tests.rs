@@ -102,6 +102,7 @@ fn a_log_that_lost_its_name_with_its_index_is_kept_under_another() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
 fn a_database_in_place_of_another_is_not_read_with_its_log() {
     let dir = tempfile::tempdir().unwrap();
     let [path, other] = ["memory.db", "other.db"].map(|it| dir.path().join(it));
@@ -121,6 +122,20 @@ fn a_database_in_place_of_another_is_not_read_with_its_log() {
     let conn = Writer::open(&path, IfMissing::Refuse).unwrap();
     let attended = conn.lock().query_row("SELECT attended FROM memory", [], |row| row.get(0));
     assert_eq!(attended, Ok(7));
+}
+
+#[test]
+fn a_copy_in_place_of_a_database_keeps_its_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let [path, copy] = ["memory.db", "copy.db"].map(|it| dir.path().join(it));
+    let writer = Writer::open(&path, IfMissing::Create).unwrap();
+    writer.lock().execute_batch("UPDATE memory SET attended = 5").unwrap();
+    fs::copy(&path, &copy).unwrap();
+    fs::rename(&copy, &path).unwrap();
+    drop(writer);
+    let conn = Writer::open(&path, IfMissing::Refuse).unwrap();
+    let attended = conn.lock().query_row("SELECT attended FROM memory", [], |row| row.get(0));
+    assert_eq!(attended, Ok(5));
 }
 
 /// Opens a memory, replaces its log and the index, and closes it; returns what the log held.

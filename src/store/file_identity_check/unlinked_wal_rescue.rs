@@ -220,7 +220,7 @@ pub(super) fn is_empty_file(found: &Metadata) -> bool {
 
 /// Returns the path of a descriptor of this process that leads to the file.
 #[cfg(target_os = "linux")]
-fn descriptor_of(inode: FileIdentity) -> io::Result<Option<PathBuf>> {
+pub(super) fn descriptor_of(inode: FileIdentity) -> io::Result<Option<PathBuf>> {
     for entry in fs::read_dir("/proc/self/fd")? {
         let path = entry?.path();
         if fs::metadata(&path).is_ok_and(|it| FileIdentity::of(&it) == inode) {
