@@ -1,7 +1,5 @@
 //! `remindb gc`: deletes old snapshots, and erases their texts from the file.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
 
 use super::args::GcArgs;
@@ -12,9 +10,7 @@ use crate::maintenance::gc::{GcMode, GcReport, SnapshotRetentionPolicy};
 use crate::maintenance::transfer::DestructiveOperation;
 use crate::model::clock::UnixMillis;
 use crate::query::render::stats::format_size;
-use crate::store::file_identity_check::{
-    named_kept_logs, named_unfinished_copies, unfinished_copies,
-};
+use crate::store::file_identity_check::CopiesBesideMemory;
 use crate::store::{IfMissing, Writer};
 
 pub(super) fn run(
@@ -40,7 +36,7 @@ pub(super) fn run(
         _ => copy.keep(&db, "what was forgotten", context),
     }
     // Some went with the removal.
-    let copies = unfinished_copies(&db);
+    let copies = CopiesBesideMemory::of(&db);
     if args.is_json {
         context.say_json(&as_json(&done, mode, &copies))?;
     } else {
@@ -55,7 +51,7 @@ pub(super) fn run(
     Ok(CommandOutcome::NotFound)
 }
 
-fn as_text(done: &GcReport, mode: GcMode, copies: &[PathBuf]) -> String {
+fn as_text(done: &GcReport, mode: GcMode, copies: &CopiesBesideMemory) -> String {
     let left = match (done.n_left, done.first) {
         (0, _) => "no snapshot".to_owned(),
         (1, first) => format!("1 snapshot left, {first}"),
@@ -83,12 +79,7 @@ fn as_text(done: &GcReport, mode: GcMode, copies: &[PathBuf]) -> String {
             done.n_kept_for_compile
         );
     }
-    if let Some(logs) = named_kept_logs(&done.kept_logs) {
-        text += &format!("⚠ {logs}\n");
-    }
-    if let Some(copies) = named_unfinished_copies(copies) {
-        text += &format!("⚠ {copies}\n");
-    }
+    copies.warnings().for_each(|it| text += &format!("⚠ {it}\n"));
     text
 }
 
@@ -96,8 +87,8 @@ fn bytes(n: i64) -> u64 {
     u64::try_from(n).unwrap_or(0)
 }
 
-fn as_json(done: &GcReport, mode: GcMode, copies: &[PathBuf]) -> Value {
-    json!({
+fn as_json(done: &GcReport, mode: GcMode, copies: &CopiesBesideMemory) -> Value {
+    let mut object = json!({
         "dry_run": mode == GcMode::DryRun,
         "snapshots": done.n_snapshots,
         "changes": done.n_changes,
@@ -109,7 +100,9 @@ fn as_json(done: &GcReport, mode: GcMode, copies: &[PathBuf]) -> Value {
         "bytes_before": done.bytes_before,
         "bytes_after": done.bytes_after,
         "scrubbed": mode == GcMode::Real && done.unscrubbed.is_none(),
-        "kept_logs": done.kept_logs.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>(),
-        "unfinished_copies": copies.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>(),
-    })
+    });
+    for (name, paths) in copies.to_json() {
+        object[name] = paths;
+    }
+    object
 }

@@ -16,9 +16,7 @@ use crate::ingest::redact::Redactor;
 use crate::maintenance::redaction::{self, RedactionMode, RedactionReport};
 use crate::maintenance::transfer::DestructiveOperation;
 use crate::settings::root_settings::{OperatorOptions, RootSettings};
-use crate::store::file_identity_check::{
-    named_kept_logs, named_unfinished_copies, unfinished_copies,
-};
+use crate::store::file_identity_check::CopiesBesideMemory;
 
 pub(super) fn run(
     args: RedactArgs,
@@ -39,7 +37,7 @@ pub(super) fn run(
         _ => copy.keep(&db, "the secrets: delete it when you have looked at the rest", context),
     }
     // Some went with the removal.
-    let copies = unfinished_copies(&db);
+    let copies = CopiesBesideMemory::of(&db);
     if args.is_json {
         context.say_json(&to_json(&done, mode, &copies))?;
     } else {
@@ -78,7 +76,7 @@ fn redactor_of(
     Ok(workspace.redactor)
 }
 
-fn to_text(done: &RedactionReport, mode: RedactionMode, copies: &[PathBuf]) -> String {
+fn to_text(done: &RedactionReport, mode: RedactionMode, copies: &CopiesBesideMemory) -> String {
     let would = if mode == RedactionMode::DryRun { "would have redacted" } else { "redacted" };
     let found = match done.n_secrets() {
         0 => "no secret was found".to_owned(),
@@ -100,12 +98,7 @@ fn to_text(done: &RedactionReport, mode: RedactionMode, copies: &[PathBuf]) -> S
             done.n_elsewhere
         );
     }
-    if let Some(logs) = named_kept_logs(&done.kept_logs) {
-        text += &format!("⚠ {logs}\n");
-    }
-    if let Some(copies) = named_unfinished_copies(copies) {
-        text += &format!("⚠ {copies}\n");
-    }
+    copies.warnings().for_each(|it| text += &format!("⚠ {it}\n"));
     text
 }
 
@@ -130,8 +123,12 @@ fn count(n: usize, noun: &str) -> String {
     }
 }
 
-fn to_json(done: &RedactionReport, mode: RedactionMode, copies: &[PathBuf]) -> serde_json::Value {
-    json!({
+fn to_json(
+    done: &RedactionReport,
+    mode: RedactionMode,
+    copies: &CopiesBesideMemory,
+) -> serde_json::Value {
+    let mut object = json!({
         "secrets": done.n_secrets(),
         "kinds": done.kinds,
         "nodes": done.n_nodes,
@@ -140,7 +137,9 @@ fn to_json(done: &RedactionReport, mode: RedactionMode, copies: &[PathBuf]) -> s
         "elsewhere": done.n_elsewhere,
         "dry_run": mode == RedactionMode::DryRun,
         "left": done.left,
-        "kept_logs": done.kept_logs.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>(),
-        "unfinished_copies": copies.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>(),
-    })
+    });
+    for (name, paths) in copies.to_json() {
+        object[name] = paths;
+    }
+    object
 }

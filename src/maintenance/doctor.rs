@@ -40,9 +40,7 @@ use serde_json::{Value, json};
 
 use crate::model::database_state_fingerprint::{self, NodeState};
 use crate::model::identity::ContentHash;
-use crate::store::file_identity_check::{
-    kept_logs, named_kept_logs, named_unfinished_copies, unfinished_copies,
-};
+use crate::store::file_identity_check::CopiesBesideMemory;
 use crate::store::node_columns::SqlTemplate;
 use crate::store::record::read_state;
 use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, links, schema};
@@ -326,11 +324,8 @@ fn integrity(conn: &Connection, path: &Path) -> Result<(CheckStatus, String), St
     let is_fine = findings.len() == 1 && shown.iter().all(|it| it == "ok");
     let bad = format!("{} findings: {}", findings.len(), shown.join("; "));
     let (status, mut detail) = verdict(is_fine, "every page and index is sound".to_owned(), bad);
-    if let Some(logs) = named_kept_logs(&kept_logs(path)) {
-        detail.push_str(&format!("; {logs}"));
-    }
-    if let Some(copies) = named_unfinished_copies(&unfinished_copies(path)) {
-        detail.push_str(&format!("; {copies}"));
+    for warning in CopiesBesideMemory::of(path).warnings() {
+        detail.push_str(&format!("; {warning}"));
     }
     Ok((status, detail))
 }

@@ -5,7 +5,6 @@
 //! log; then nothing else is in it.
 
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, params};
@@ -59,8 +58,6 @@ pub(crate) struct GcReport {
     pub(crate) bytes_after: i64,
     /// The reason why deleted bytes are still in the file, if they are.
     pub(crate) unscrubbed: Option<String>,
-    /// Copies of logs beside the memory, which were not looked at.
-    pub(crate) kept_logs: Vec<PathBuf>,
 }
 
 impl Writer {
@@ -101,7 +98,6 @@ impl Writer {
             }
         };
         collected.bytes_after = collected.bytes_before;
-        collected.kept_logs = self.file_identity().kept_logs();
         if mode == GcMode::Real {
             collected.unscrubbed = match self.scrub() {
                 Ok(true) => None,

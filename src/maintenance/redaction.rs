@@ -19,7 +19,7 @@ mod text_columns;
 mod texts;
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, params};
@@ -29,7 +29,7 @@ use text_columns::TextColumn;
 use crate::ingest::redact::Redactor;
 use crate::model::node_fields;
 use crate::store::commit_outcome::commit;
-use crate::store::file_identity_check::{OpenedFiles, kept_logs};
+use crate::store::file_identity_check::OpenedFiles;
 use crate::store::node_columns::ColumnRedaction;
 use crate::store::replica_write_guard::mark_unpublished;
 use crate::store::write_lock_and_holder::reader_name;
@@ -69,8 +69,6 @@ pub(crate) struct RedactionReport {
     pub(crate) n_elsewhere: usize,
     /// The remaining faults; empty when the file is clean.
     pub(crate) left: Vec<String>,
-    /// Copies of logs beside the memory, which were not looked at.
-    pub(crate) kept_logs: Vec<PathBuf>,
 }
 
 impl RedactionReport {
@@ -94,7 +92,6 @@ pub(crate) fn redact(
     };
     secure(&conn).doing("overwrite deleted text")?;
     let (mut redaction, secrets) = rewrite(&conn, &file_identity, redactor, mode)?;
-    redaction.kept_logs = kept_logs(path);
     if mode == RedactionMode::DryRun {
         return Ok(redaction);
     }

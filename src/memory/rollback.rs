@@ -5,7 +5,6 @@
 //! Afterwards the fingerprint must equal the earlier one; otherwise nothing is changed.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -14,7 +13,7 @@ use crate::model::clock::UnixMillis;
 use crate::model::identity::NodeId;
 use crate::model::tree::{ContentFormat, NodeType};
 use crate::query::{self, Answer, Error};
-use crate::store::file_identity_check::{named_kept_logs, named_unfinished_copies};
+use crate::store::file_identity_check::CopiesBesideMemory;
 use crate::store::{
     Batch, NodePlace, NodeRecord, NodeRowId, NodeVersionWithoutText, RootId, StoreError,
     UnplacedNodeData, Writer,
@@ -44,10 +43,8 @@ pub(crate) struct RollbackReport {
     pub(crate) was_head: bool,
     /// Whether dropped text may still be in the file.
     pub(crate) is_unscrubbed: bool,
-    /// Copies of logs beside the memory, which may have dropped text.
-    pub(crate) kept_logs: Vec<PathBuf>,
-    /// Copies of the memory that killed commands left, which may have it, too.
-    pub(crate) unfinished_copies: Vec<PathBuf>,
+    /// Copies beside the memory, which may have dropped text, too.
+    pub(crate) copies: CopiesBesideMemory,
 }
 
 impl RollbackReport {
@@ -75,11 +72,8 @@ impl RollbackReport {
                  anew; run `remindb gc`, which tries again and says what is in the way",
             );
         }
-        if let Some(logs) = named_kept_logs(&self.kept_logs) {
-            text.push_str(&format!("\nwarning: {logs}"));
-        }
-        if let Some(copies) = named_unfinished_copies(&self.unfinished_copies) {
-            text.push_str(&format!("\nwarning: {copies}"));
+        for warning in self.copies.warnings() {
+            text.push_str(&format!("\nwarning: {warning}"));
         }
         text
     }
@@ -94,10 +88,10 @@ impl RollbackReport {
             "was_head": self.was_head,
             "unscrubbed": self.is_unscrubbed,
         });
-        let beside =
-            [("kept_logs", &self.kept_logs), ("unfinished_copies", &self.unfinished_copies)];
-        for (name, files) in beside.into_iter().filter(|it| !it.1.is_empty()) {
-            report[name] = files.iter().map(|it| it.to_string_lossy()).collect();
+        for (name, paths) in self.copies.to_json() {
+            if paths != json!([]) {
+                report[name] = paths;
+            }
         }
         report
     }
@@ -141,8 +135,7 @@ pub(crate) fn rollback(
             log::warn!("dropped text may still be in the file: {error}");
         }
         rolled.is_unscrubbed = !scrubbed.unwrap_or(false);
-        rolled.kept_logs = writer.file_identity().kept_logs();
-        rolled.unfinished_copies = writer.file_identity().unfinished_copies();
+        rolled.copies = writer.file_identity().copies_beside();
     }
     Ok(rolled)
 }
@@ -180,8 +173,7 @@ fn apply(
         n_dropped: None,
         was_head: batch.versions().snapshots()?.last == target,
         is_unscrubbed: false,
-        kept_logs: Vec::new(),
-        unfinished_copies: Vec::new(),
+        copies: CopiesBesideMemory::default(),
     };
     if rolled.was_head {
         return Ok(rolled);

@@ -8,10 +8,9 @@
 //! have it. The names are looked up and the files not opened, since closing one would drop SQLite's
 //! locks; only the log has none, and is kept open, since each write reads its beginning.
 
+mod copies_beside_memory;
 mod hard_links;
-mod kept_wal_copy_listing;
 mod log_of_replaced_database;
-mod unfinished_copy_listing;
 mod unlinked_wal_rescue;
 mod wal_head_reader;
 
@@ -22,11 +21,10 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+pub(crate) use copies_beside_memory::CopiesBesideMemory;
 pub(crate) use hard_links::ASIDE;
 pub(super) use hard_links::check_links;
 use hard_links::{check_names, n_names};
-pub(crate) use kept_wal_copy_listing::{kept_logs, named_kept_logs};
-pub(crate) use unfinished_copy_listing::{named_unfinished_copies, unfinished_copies};
 use unlinked_wal_rescue::is_empty_file;
 use wal_head_reader::{LOG_HEAD, WalHeadReader};
 
@@ -425,14 +423,9 @@ impl OpenedFiles {
         inodes
     }
 
-    /// Returns the kept logs beside the database.
-    pub(crate) fn kept_logs(&self) -> Vec<PathBuf> {
-        kept_logs(&self.full)
-    }
-
-    /// Returns the unfinished copies beside the database.
-    pub(crate) fn unfinished_copies(&self) -> Vec<PathBuf> {
-        unfinished_copies(&self.full)
+    /// Returns the copies beside the database that nothing else tells of.
+    pub(crate) fn copies_beside(&self) -> CopiesBesideMemory {
+        CopiesBesideMemory::of(&self.full)
     }
 
     fn name(&self, nth: usize) -> &Path {

@@ -33,11 +33,9 @@ pub(super) fn first_holder(file: &Path, lock: &WalLockByteRange) -> Option<u32> 
 /// Returns the processes that hold any lock on one of some files.
 #[cfg(target_os = "linux")]
 pub(super) fn holders_of(files: &[&Path]) -> BTreeSet<u32> {
-    let any = ["READ", "WRITE"].map(|kind| WalLockByteRange(kind, 0..=u64::MAX));
-    let names: Vec<String> = files.iter().filter_map(|it| listed_name(it)).collect();
     let Some(locks) = lock_lines() else { return BTreeSet::new() };
-    let held = names.iter().flat_map(|file| any.iter().map(move |lock| (file, lock)));
-    held.flat_map(|(file, lock)| holders_in(&locks, file, lock)).collect()
+    let names = files.iter().filter_map(|it| listed_name(it));
+    names.flat_map(|file| all_holders_in(&locks, &file)).collect()
 }
 
 /// The other processes that have some of the three files open under the names of which are others
@@ -73,9 +71,7 @@ pub(super) fn processes_with_other_files(_: &Path, _: &Path) -> ProcessesWithOth
 #[cfg(any(target_os = "linux", test))]
 fn without_database(locks: &str, database: &str, index: &str) -> BTreeSet<u32> {
     let own = std::process::id();
-    let any = ["READ", "WRITE"].map(|kind| WalLockByteRange(kind, 0..=u64::MAX));
-    let with_database: BTreeSet<u32> =
-        any.iter().flat_map(|lock| holders_in(locks, database, lock)).collect();
+    let with_database = all_holders_in(locks, database);
     let holders = holders_in(locks, index, &INDEX_LOCK);
     holders.filter(|pid| *pid != own && !with_database.contains(pid)).collect()
 }
@@ -120,6 +116,13 @@ fn listed_name(file: &Path) -> Option<String> {
     let found = fs::metadata(file).ok()?;
     let device = found.dev();
     Some(format!("{:02x}:{:02x}:{}", major(device), minor(device), found.ino()))
+}
+
+/// Returns the processes that hold any lock on a file, given the list of locks.
+#[cfg(any(target_os = "linux", test))]
+fn all_holders_in(locks: &str, file: &str) -> BTreeSet<u32> {
+    let any = ["READ", "WRITE"].map(|kind| WalLockByteRange(kind, 0..=u64::MAX));
+    any.iter().flat_map(|lock| holders_in(locks, file, lock)).collect()
 }
 
 /// Returns the processes that hold a lock on a file, given the list of locks. A line has the form

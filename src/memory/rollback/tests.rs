@@ -10,6 +10,7 @@ use expect_test::{Expect, expect};
 use rusqlite::{Connection, OpenFlags};
 
 use super::*;
+use crate::fuzzing::random_cases::Dice;
 use crate::ingest::scan::DetailLevel;
 use crate::maintenance::doctor;
 use crate::maintenance::gc::{GcMode, GcReport, SnapshotRetentionPolicy};
@@ -30,7 +31,7 @@ const NOW: UnixMillis = UnixMillis(4_000_000_000_000);
 struct RollbackFixture {
     dir: tempfile::TempDir,
     writer: Option<Writer>,
-    dice: u64,
+    dice: Dice,
     /// Number of words made so far; each occurs in one text only.
     n_words: usize,
 }
@@ -40,7 +41,7 @@ impl RollbackFixture {
         let dir = tempfile::tempdir().unwrap();
         let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
         fs::create_dir(dir.path().join("notes")).unwrap();
-        RollbackFixture { dir, writer: Some(writer), dice: seed, n_words: 0 }
+        RollbackFixture { dir, writer: Some(writer), dice: Dice::new(seed), n_words: 0 }
     }
 
     fn path(&self, path: &str) -> PathBuf {
@@ -58,8 +59,7 @@ impl RollbackFixture {
     }
 
     fn below(&mut self, n: usize) -> usize {
-        self.dice = self.dice.wrapping_add(1);
-        xxhash_rust::xxh64::xxh64(&self.dice.to_le_bytes(), 7) as usize % n.max(1)
+        self.dice.below(n)
     }
 
     fn word(&mut self) -> String {

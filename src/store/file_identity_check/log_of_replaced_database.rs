@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use super::OpenedFiles;
 #[cfg(target_os = "linux")]
-use super::{inodes, unlinked_wal_rescue::descriptor_of, with_suffix};
+use super::{inodes, unlinked_wal_rescue::descriptor_of};
 #[cfg(target_os = "linux")]
 use crate::store::rename_noreplace;
 
@@ -67,9 +67,7 @@ impl OpenedFiles {
     }
 
     fn put_log_aside(&self) -> io::Result<PathBuf> {
-        let first = with_suffix(&self.full, "-wal.kept");
-        let further = (2u32..).map(|nth| with_suffix(&first, &format!("-{nth}")));
-        for kept in std::iter::once(first.clone()).chain(further) {
+        for kept in self.names_of_kept_logs() {
             match rename_noreplace::rename_new(self.name(1), &kept) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (),
                 moved => return moved.map(|()| kept),

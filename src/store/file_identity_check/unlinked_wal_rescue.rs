@@ -81,9 +81,7 @@ impl OpenedFiles {
     /// where another process has done so.
     #[cfg(target_os = "linux")]
     fn put_aside(&self, own: [u8; 8]) -> io::Result<Option<PathBuf>> {
-        let first = with_suffix(&self.full, "-wal.kept");
-        let further = (2u32..).map(|nth| with_suffix(&first, &format!("-{nth}")));
-        for kept in std::iter::once(first.clone()).chain(further) {
+        for kept in self.names_of_kept_logs() {
             let kept_now = match fs::symlink_metadata(&kept) {
                 Ok(_) => Err(io::Error::from(io::ErrorKind::AlreadyExists)),
                 Err(_) => self.put_back(&kept),
@@ -98,6 +96,15 @@ impl OpenedFiles {
             }
         }
         Ok(None)
+    }
+
+    /// Returns the names beside the log for logs that are kept, one after the other.
+    #[cfg(target_os = "linux")]
+    pub(super) fn names_of_kept_logs(&self) -> impl Iterator<Item = PathBuf> {
+        let first = with_suffix(&self.full, "-wal.kept");
+        let further = first.clone();
+        let further = (2u32..).map(move |nth| with_suffix(&further, &format!("-{nth}")));
+        std::iter::once(first).chain(further)
     }
 
     /// Returns whether the index that this process has open has commits of the open log: it began

@@ -59,6 +59,17 @@ fn server(folder: &Folder, db: &str) -> Client {
     Client::legacy(folder, &["--db", db])
 }
 
+/// Returns a memory in its folder, the server that has it open, and so many writes that it
+/// acknowledged.
+fn served(n_writes: usize) -> (Folder, Acknowledged, Client) {
+    let (folder, mut acknowledged) = (Folder::new(), Acknowledged::default());
+    let mut client = server(&folder, "m.db");
+    for nth in 0..n_writes {
+        acknowledged.write(&mut client, format!("Before, number {nth}."));
+    }
+    (folder, acknowledged, client)
+}
+
 /// Starts a server that is refused, and returns its error.
 #[track_caller]
 fn refused(folder: &Folder, db: &str) -> String {
@@ -69,12 +80,7 @@ fn refused(folder: &Folder, db: &str) -> String {
 
 /// Loses names of a memory's files under a server, which then ends.
 fn lose_names(endings: &[&str], how: End) {
-    let folder = Folder::new();
-    let mut acknowledged = Acknowledged::default();
-    let mut client = server(&folder, "m.db");
-    for nth in 0..WRITES {
-        acknowledged.write(&mut client, format!("Before, number {nth}."));
-    }
+    let (folder, mut acknowledged, mut client) = served(WRITES);
     for ending in endings {
         fs::remove_file(folder.path(format!("m.db{ending}"))).unwrap();
     }
@@ -162,12 +168,7 @@ fn a_stranger_that_makes_new_files_costs_no_acknowledged_write() {
 
 #[test]
 fn an_empty_file_in_place_of_a_deleted_log_costs_no_acknowledged_write() {
-    let folder = Folder::new();
-    let mut acknowledged = Acknowledged::default();
-    let mut client = server(&folder, "m.db");
-    for nth in 0..WRITES {
-        acknowledged.write(&mut client, format!("Before, number {nth}."));
-    }
+    let (folder, acknowledged, client) = served(WRITES);
     fs::remove_file(folder.path("m.db-wal")).unwrap();
     folder.write("m.db-wal", "");
     let ran = folder.run(["write", "Beside it.", "--db", "m.db"]);
@@ -180,10 +181,7 @@ fn an_empty_file_in_place_of_a_deleted_log_costs_no_acknowledged_write() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_stopped_process_is_named_where_no_log_is_beside_the_database() {
-    let folder = Folder::new();
-    let mut acknowledged = Acknowledged::default();
-    let mut client = server(&folder, "m.db");
-    acknowledged.write(&mut client, "Before.".to_owned());
+    let (folder, acknowledged, client) = served(1);
     // So it is where a process is stopped while it opens or closes the database.
     let [log, aside] = ["m.db-wal", "aside"].map(|it| folder.path(it));
     fs::rename(&log, &aside).unwrap();
@@ -200,10 +198,7 @@ fn a_stopped_process_is_named_where_no_log_is_beside_the_database() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_backup_moved_over_the_database_of_a_server_is_not_read_with_its_log() {
-    let folder = Folder::new();
-    let mut acknowledged = Acknowledged::default();
-    let mut client = server(&folder, "m.db");
-    acknowledged.write(&mut client, "In the backup.".to_owned());
+    let (folder, acknowledged, mut client) = served(1);
     folder.ok(["backup", "backup.db", "--db", "m.db"]);
     assert!(Acknowledged::default().write(&mut client, "Only in the log.".to_owned()));
     fs::rename(folder.path("backup.db"), folder.path("m.db")).unwrap();
@@ -218,12 +213,7 @@ fn a_backup_moved_over_the_database_of_a_server_is_not_read_with_its_log() {
 
 #[test]
 fn new_files_are_refused_while_a_server_has_the_deleted_ones_open() {
-    let folder = Folder::new();
-    let mut acknowledged = Acknowledged::default();
-    let mut client = server(&folder, "m.db");
-    for nth in 0..WRITES {
-        acknowledged.write(&mut client, format!("Before, number {nth}."));
-    }
+    let (folder, acknowledged, client) = served(WRITES);
     for ending in ["-wal", "-shm"] {
         fs::remove_file(folder.path(format!("m.db{ending}"))).unwrap();
     }
@@ -510,10 +500,7 @@ fn rivals_that_open_and_close_the_memory_change_no_name() {
 #[test]
 #[cfg(unix)]
 fn a_memory_of_two_names_is_refused_under_both() {
-    let folder = Folder::new();
-    let mut acknowledged = Acknowledged::default();
-    let mut client = server(&folder, "m.db");
-    acknowledged.write(&mut client, "Before.".to_owned());
+    let (folder, mut acknowledged, mut client) = served(1);
     fs::hard_link(folder.path("m.db"), folder.path("n.db")).unwrap();
     for (db, args) in [
         ("n.db", &["serve", "--db", "n.db"] as &[&str]),

@@ -136,6 +136,13 @@ fn forget_one(all: &[Notes], dice: &mut Dice) {
     }
 }
 
+/// Asserts that compiles in slices of each size have one result.
+#[track_caller]
+fn assert_one_result([each, few, whole]: [Vec<String>; 3]) {
+    assert_eq!(each, whole, "a file each");
+    assert_eq!(few, whole, "a few files");
+}
+
 #[test]
 fn slices_of_any_size_have_one_result() {
     for seed in 0..n_cases(3).into() {
@@ -176,8 +183,7 @@ fn texts_that_a_compile_removed_come_back_in_one_order() {
         notes.compile_in_slices(size, 2);
         notes.everything()
     });
-    assert_eq!(all[0], all[2], "a file each");
-    assert_eq!(all[1], all[2], "a few files");
+    assert_one_result(all);
 }
 
 #[test]
@@ -197,8 +203,7 @@ fn a_forgotten_text_that_moves_is_one_text_however_the_compile_is_sliced() {
         notes.compile_in_slices(size, 1);
         notes.everything()
     });
-    assert_eq!(all[0], all[2], "a file each");
-    assert_eq!(all[1], all[2], "a few files");
+    assert_one_result(all);
 }
 
 #[test]
