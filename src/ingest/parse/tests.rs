@@ -165,6 +165,20 @@ fn a_large_table_keeps_its_header() {
 }
 
 #[test]
+fn a_row_longer_than_its_head_keeps_its_cells() {
+    check(
+        "| a | b |\n|---|---|\n| 1 | 2 | 3 | `x\\|y` |\n| 4 | 5 | 6 \\|\n| 7 | 8 | | |\n",
+        expect![[r#"
+        [table] Table: a, b (3 rows)
+          | a	b
+          | 1	2	3	`x|y`
+          | 4	5	6 |
+          | 7	8
+    "#]],
+    );
+}
+
+#[test]
 fn large_code_is_joined_by_line_breaks_and_names_its_language() {
     let code: String = (0..900).map(|i| format!("let x{i} = {i};\r\n\r\n")).collect();
     let text = format!("- item\n\n```rust ignore\n{code}```\n");

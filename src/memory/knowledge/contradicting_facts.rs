@@ -1,5 +1,8 @@
 //! Rivals in a write: facts that say something else of one subject and attribute for the same time.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use super::node_writes::StoredKnowledgeNode;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::UnixMillis;
@@ -55,13 +58,30 @@ pub(super) fn current_facts_of(
     now: UnixMillis,
 ) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-    let mut facts = Vec::new();
-    for fact in StoredKnowledgeNode::all(batch.living_facts_of(&keys, n_new)?)? {
-        if is_standing_fact(batch, &fact, now)? {
-            facts.push(fact);
+    let mut facts = StoredKnowledgeNode::all(batch.living_facts_of(&keys, n_new)?)?;
+    retain_standing(batch, &mut facts, now)?;
+    Ok(facts)
+}
+
+/// Takes those out of some facts that are not current, or whose cluster is gone.
+pub(super) fn retain_standing(
+    batch: &Batch<'_>,
+    facts: &mut Vec<StoredKnowledgeNode>,
+    now: UnixMillis,
+) -> Result<(), MemoryError> {
+    let mut is_gone = BTreeMap::new();
+    let mut standing = Vec::with_capacity(facts.len());
+    for fact in facts.drain(..).filter(|it| is_current_fact(it, now)) {
+        let is_gone = match is_gone.entry(fact.record.place.parent) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => *new.insert(is_below_hidden(batch, &fact)?),
+        };
+        if !is_gone {
+            standing.push(fact);
         }
     }
-    Ok(facts)
+    *facts = standing;
+    Ok(())
 }
 
 /// Returns whether a fact is current and its cluster is there.

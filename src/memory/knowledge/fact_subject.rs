@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::contradicting_facts::current_facts_of;
+use super::conflict_writes::keys_of_fact;
+use super::contradicting_facts::{facts_saying, retain_standing};
 use super::entity_resolution::{entity_title, known_entity, present_one};
 use super::node_writes::{StoredKnowledgeNode, find_node, set_fields};
 use crate::memory::typed::MemoryError;
@@ -199,14 +200,49 @@ impl FactSubject {
         self.keys(attribute).into_iter().chain(shared).collect()
     }
 
-    /// Returns its current facts of an attribute, eldest first, by any of its names.
+    /// Returns its newest current facts of an attribute, at most `n_max` and eldest first, by any of
+    /// its names.
     pub(super) fn current_facts(
         &self,
         batch: &Batch<'_>,
         attribute: &str,
+        n_max: usize,
         now: UnixMillis,
     ) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
-        let mut facts = current_facts_of(batch, &self.all_keys(attribute), 0, now)?;
+        let keys = self.all_keys(attribute);
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        let mut facts = Vec::new();
+        let mut before = None;
+        loop {
+            let page = batch.newest_living_of(&keys, before, n_max)?;
+            let is_last = page.len() < n_max;
+            before = page.last().map(|it| it.key);
+            let mut page = StoredKnowledgeNode::all(page)?;
+            page.retain(|it| it.is_a(NodeType::Fact));
+            retain_standing(batch, &mut page, now)?;
+            self.retain_own(batch, &mut page)?;
+            facts.append(&mut page);
+            if is_last || n_max <= facts.len() {
+                facts.truncate(n_max);
+                facts.reverse();
+                return Ok(facts);
+            }
+        }
+    }
+
+    /// Returns its current facts of an attribute that say a text, however old they are.
+    pub(super) fn current_facts_saying(
+        &self,
+        batch: &Batch<'_>,
+        attribute: &str,
+        text: &str,
+        now: UnixMillis,
+    ) -> Result<Vec<StoredKnowledgeNode>, MemoryError> {
+        let keys = self.all_keys(attribute);
+        let is_of_key = |key: &str| keys.iter().any(|it| it == key);
+        let mut facts = facts_saying(batch, text)?;
+        facts.retain(|it| it.has("attribute") && keys_of_fact(it).into_iter().any(is_of_key));
+        retain_standing(batch, &mut facts, now)?;
         self.retain_own(batch, &mut facts)?;
         Ok(facts)
     }

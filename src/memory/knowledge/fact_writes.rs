@@ -29,6 +29,12 @@ use crate::text::tokens;
 /// Facts of a cluster that are compared with one statement, the newest ones.
 pub(super) const COMPARED_MAX: usize = 500;
 
+/// Facts of one key that one which supersedes takes the place of, at most.
+const FACTS_MAX: usize = 10_000;
+
+/// Facts that an answer says a new one may contradict, at most; the newest ones.
+const COLLISIONS_MAX: usize = 10;
+
 /// Facts that are looked through for those of a subject, at most.
 const LOOKED_THROUGH_MAX: usize = 10_000;
 
@@ -58,7 +64,7 @@ pub(super) struct FactOutcome {
     /// Whether it was not there before.
     pub(super) is_new: bool,
     pub(super) conflict: Option<NodeId>,
-    /// Facts that may contradict it.
+    /// The newest facts that may contradict it, eldest first.
     pub(super) collisions: Vec<NodeId>,
 }
 
@@ -81,7 +87,14 @@ pub(super) fn state_fact(
     let since = held.from.filter(|_| supersedes_all).map_or(now, |it| it.min(now));
     let mut there = match new.attribute {
         Some(attribute) => {
-            let mut there = subject.current_facts(batch, attribute, since)?;
+            let n_max = if new.supersedes { FACTS_MAX } else { LINKS_MAX };
+            let mut there = subject.current_facts(batch, attribute, n_max, since)?;
+            if there.len() == n_max {
+                // One that says the same is found, however old it is.
+                let mut equal = subject.current_facts_saying(batch, attribute, new.text, since)?;
+                equal.retain(|it| there.iter().all(|known| known.id() != it.id()));
+                there.splice(0..0, equal);
+            }
             subject.add_keys(batch, &mut there, now)?;
             there
         }
@@ -228,17 +241,23 @@ fn settle_rivals(
     let mut conflict = None;
     let mut collisions = Vec::new();
     if !rivals.is_empty() {
-        collisions = rivals.iter().map(StoredKnowledgeNode::id).collect();
+        collisions = newest_ids(&rivals);
         rivals.push(fact.clone());
         conflict = Some(open_conflict(batch, &mut rivals, "medium", None, now)?);
         fact = rivals.pop().unwrap_or(fact);
     } else if !candidates.is_empty() {
         candidates.reverse();
-        collisions = candidates.iter().map(StoredKnowledgeNode::id).collect();
+        collisions = newest_ids(&candidates);
         candidates.push(fact.clone());
         conflict = Some(open_conflict(batch, &mut candidates, "low", None, now)?);
     }
     Ok(FactOutcome { fact, is_new: true, conflict, collisions })
+}
+
+/// Returns the ids of the last ones of some facts that are told.
+fn newest_ids(facts: &[StoredKnowledgeNode]) -> Vec<NodeId> {
+    let n_passed_over = facts.len().saturating_sub(COLLISIONS_MAX);
+    facts[n_passed_over..].iter().map(StoredKnowledgeNode::id).collect()
 }
 
 fn add_fact(

@@ -139,6 +139,35 @@ impl Batch<'_> {
         self.records(&FIND, params![keys, n_max], "look up facts")
     }
 
+    /// Returns the newest nodes before one that have a key of facts and are neither deleted nor
+    /// replaced, newest first.
+    pub(crate) fn newest_living_of(
+        &self,
+        keys: &[&str],
+        before: Option<NodeRowId>,
+        n_max: usize,
+    ) -> Result<Vec<NodeRecord>, StoreError> {
+        static FIND: SqlTemplate = SqlTemplate::new(
+            "
+            SELECT {record}
+              FROM (SELECT DISTINCT facet.node AS found
+                      FROM json_each(?1) AS wanted
+                     CROSS JOIN facet ON facet.key IN ('name', 'statement')
+                                     AND facet.value = wanted.value
+                                     AND facet.node < ?2
+                     CROSS JOIN facet AS living ON living.key = 'archived'
+                                               AND living.value = 0
+                                               AND living.node = facet.node
+                     ORDER BY found DESC
+                     LIMIT ?3)
+             CROSS JOIN node ON node.key = found
+             ORDER BY node.key DESC",
+        );
+        let keys = serde_json::Value::from(keys).to_string();
+        let before = before.map_or(i64::MAX, |it| it.0);
+        self.records(&FIND, params![keys, before, limit(n_max)], "look up facts")
+    }
+
     /// Returns the newest facts below nodes that are neither deleted nor replaced, at most `n_max`.
     pub(crate) fn living_facts_below(
         &self,

@@ -79,12 +79,9 @@ impl<'a> MarkdownTableBuilder<'a> {
     fn end_row(&mut self, source: WikilinkPipeMaskedMarkdown<'a>, end: usize) {
         let rest = source.parsed.get(self.cell_end..end).unwrap_or("").trim();
         let rest = rest.strip_prefix('|').unwrap_or(rest);
-        let rest = rest.strip_suffix('|').unwrap_or(rest);
-        if !rest.trim().is_empty() {
-            for cell in rest.split('|') {
-                self.content.push('\t');
-                self.content.push_str(&text::fold_whitespace(&source.restored(cell)));
-            }
+        for cell in cells(rest) {
+            self.content.push('\t');
+            self.content.push_str(&text::fold_whitespace(&source.restored(&cell)));
         }
     }
 
@@ -98,4 +95,29 @@ impl<'a> MarkdownTableBuilder<'a> {
         };
         (node, self.header_bytes)
     }
+}
+
+/// Returns the cells of the end of a row; a pipe behind a backslash is a part of its cell, also in
+/// code.
+fn cells(rest: &str) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    let mut chars = rest.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, cells.last_mut()) {
+            ('|', _) => cells.push(String::new()),
+            ('\\', Some(cell)) => {
+                let escaped = chars.next();
+                cell.extend(escaped.is_none_or(|it| it != '|').then_some(c));
+                cell.extend(escaped);
+            }
+            (c, Some(cell)) => cell.push(c),
+            (_, None) => (),
+        }
+    }
+    let is_empty = |it: &String| it.trim().is_empty();
+    // What follows the last pipe is no cell.
+    if cells.last().is_some_and(is_empty) {
+        cells.pop();
+    }
+    if cells.iter().all(is_empty) { Vec::new() } else { cells }
 }
