@@ -74,9 +74,10 @@ pub(super) fn fill(
             text.push('\n');
             text.push_str(&below);
         }
-        if !tokens::fits(&text, max) {
+        let n_over = tokens::count(&text).saturating_sub(max);
+        if 0 < n_over {
             if 1 < entries.len() {
-                entries.pop();
+                drop_last(&mut entries, n_over, separator);
                 has_more = true;
                 continue;
             }
@@ -85,6 +86,17 @@ pub(super) fn fill(
         let is_empty = entries.is_empty();
         let facts = entries.into_iter().map(|it| it.facts).collect();
         return Ok(Page { text, is_empty, facts, end });
+    }
+}
+
+/// Drops the last entries of a page that is `n_over` tokens too long: at least one, and no more
+/// than it takes. The first one stays.
+fn drop_last(entries: &mut Vec<PageEntry>, n_over: u32, separator: &str) {
+    let mut n_dropped = 0;
+    while n_dropped < n_over && 1 < entries.len() {
+        // Beside the others it may count as fewer tokens.
+        let text = entries.pop().map_or(String::new(), |it| it.text + separator);
+        n_dropped += tokens::count(&text).saturating_add(1);
     }
 }
 

@@ -66,3 +66,21 @@ fn an_entry_that_never_fits_is_cut() {
     let facts = &page(&[&long, "next"], 14).facts;
     assert_eq!(facts, &[json!({"id": 0, "text": "word wor", "needs": 105})]);
 }
+
+#[test]
+fn a_page_has_as_many_entries_as_the_budget_holds() {
+    let texts: Vec<String> =
+        (0..300).map(|nth| format!("{nth}: {}", "pear, ".repeat(nth % 7))).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let n_left = |n: usize| texts.len() - n;
+    let text_of = |n: usize| match n_left(n) {
+        0 => texts.join("\n"),
+        left => format!("{}\n… {left} more", texts[..n].join("\n")),
+    };
+    for max in (20..2_500).step_by(97) {
+        let n = (1..=100).rev().find(|n| tokens::fits(&text_of(*n), max)).unwrap();
+        let page = page(&texts, max);
+        assert_eq!(page.text, text_of(n), "{max} tokens");
+        assert_eq!(page.facts.len(), n);
+    }
+}
