@@ -45,7 +45,7 @@ use crate::settings::config::{KnowledgeSettings, TypedMemorySettings};
 use crate::settings::root_settings::{
     LiveRootSettings, ReloadOutcome, RootSettings, RootSettingsError,
 };
-use crate::store::reader::{ArchivedVisibility, Reader};
+use crate::store::reader::{ArchivedVisibility, IsCancelledFn, Reader};
 #[cfg(all(test, feature = "shared"))]
 use crate::store::replication::LogPosition;
 #[cfg(feature = "shared")]
@@ -451,12 +451,25 @@ impl Memory {
         query: &Query<'_>,
         budget: Option<u32>,
     ) -> Result<Answer, Error> {
+        self.query_and_warm_until(query, budget, &(Arc::new(|| false) as IsCancelledFn))
+    }
+
+    /// Does so; an error soon after nobody waits for the answer any more.
+    pub(crate) fn query_and_warm_until(
+        &self,
+        query: &Query<'_>,
+        budget: Option<u32>,
+        is_cancelled: &IsCancelledFn,
+    ) -> Result<Answer, Error> {
         let given = budget.filter(|it| 0 < *it);
         let budget = given.or_else(|| query.budget_in(&self.workspace().config.budgets));
         let (lines, now) = (self.rates().thresholds(), self.clock.now());
         let options = QueryOptions { budget, output: self.output, lines, now };
         let own = |query: &Query<'_>, options: &QueryOptions| {
-            self.read(|reader| query::answer(reader, query, options))
+            self.read(|reader| {
+                reader.end_when(is_cancelled);
+                query::answer(reader, query, options)
+            })
         };
         let meaning = match query {
             Query::Search(search) => self.meaning_of(search.query),

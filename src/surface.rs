@@ -34,6 +34,7 @@ use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
 use crate::model::clock::UnixMillis;
 use crate::query::{OutputFormat, Query};
+use crate::store::reader::IsCancelledFn;
 use crate::text::terminal_safe_json::json_text;
 use changed_resources::ChangeWatch;
 use rest_api::RestContext;
@@ -232,7 +233,13 @@ fn read_row(
     out: &mut dyn fmt::Write,
 ) -> Result<(), HandlerError> {
     let is_cancelled = call.watch_for_cancellation();
-    read(&view.until(is_cancelled), vars, out).map_err(unread)
+    let read = read(&view.until(is_cancelled), vars, out);
+    read.map_err(|it| unanswered(unread(it), call))
+}
+
+/// Returns the error of a question, which may be that nobody waits for its answer any more.
+fn unanswered(error: HandlerError, call: &CallContext) -> HandlerError {
+    if call.is_cancelled() { HandlerError::Cancelled } else { error }
 }
 
 impl MemoryHandler {
@@ -255,7 +262,10 @@ impl MemoryHandler {
         self.freshen_before(run)?;
         match run {
             ToolRunner::Read(question) => {
-                Ok(self.memory.query_and_warm(&question(args), asked_budget(args))?.into())
+                let (question, budget) = (question(args), asked_budget(args));
+                let is_cancelled: IsCancelledFn = Arc::new(call.watch_for_cancellation());
+                let answer = self.memory.query_and_warm_until(&question, budget, &is_cancelled);
+                Ok(answer.map_err(|it| unanswered(it.into(), call))?.into())
             }
             ToolRunner::Write(change) => Ok(run_write(*change, &self.memory, args)?.into()),
             ToolRunner::Confirmed(question, change) => {

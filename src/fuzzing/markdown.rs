@@ -204,7 +204,9 @@ impl ExpectedWords {
                 Event::TaskListMarker(true) => out.allowed.push("x".to_owned()),
                 // The cells beyond a table's last column, which the parser drops; those of its head,
                 // too, where it does not count a first one of other white space than blanks.
-                Event::Start(Tag::TableHead | Tag::TableRow) => out.allowed.push(body[range].to_owned()),
+                Event::Start(Tag::TableHead | Tag::TableRow) => {
+                    out.allowed.push(body[range].to_owned())
+                }
                 _ => (),
             }
         }

@@ -42,6 +42,7 @@ use crate::model::database_state_fingerprint::{self, NodeState};
 use crate::model::identity::ContentHash;
 use crate::store::file_identity_check::CopiesBesideMemory;
 use crate::store::node_columns::SqlTemplate;
+use crate::store::reader::IsCancelledFn;
 use crate::store::record::read_state;
 use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, links, schema};
 use crate::text::terminal_safe_json::pretty_json_text;
@@ -151,9 +152,6 @@ const CHECKS: &[(&str, CheckFn)] = &[
 
 /// Instructions of SQLite's virtual machine between two looks at whether a check is still wanted.
 const INSTRUCTIONS: i32 = 10_000;
-
-/// Returns whether nobody waits for a report any more.
-pub(crate) type IsCancelledFn = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// Runs all checks on the database. A check that cannot run counts as failed.
 pub(crate) fn examine(path: &Path) -> Result<DoctorReport, StoreError> {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::maintenance::doctor;
 use crate::model::clock::{Clock, UnixMillis};
 use crate::model::heat::{HeatThresholds, LiveRatesReader};
-use crate::store::reader::Reader;
+use crate::store::reader::{IsCancelledFn, Reader};
 use crate::store::{ReaderPool, StoreError};
 
 /// A read-only handle on a memory: it warms no node and blocks nobody.
@@ -48,7 +48,7 @@ pub struct ReadOnlyMemory {
     rates: LiveRatesReader,
     process: Arc<dyn ServerStatus>,
     /// Whether nobody waits for what is read any more.
-    is_over: doctor::IsCancelledFn,
+    is_over: IsCancelledFn,
 }
 
 /// A fact that the process knows and the database does not.
@@ -165,7 +165,10 @@ impl ReadOnlyMemory {
         &self,
         question: impl FnOnce(&Reader) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.readers.read(|reader| reader.at_one_state(question))
+        self.readers.read(|reader| {
+            reader.end_when(&self.is_over);
+            reader.at_one_state(question)
+        })
     }
 
     /// Runs the doctor; returns `None` when nobody waits for the report any more.

@@ -3,6 +3,7 @@
 //! `REMINDB_MODEL_SEEDS=100 REMINDB_MODEL_STEPS=1000` runs more of it, as `make model` does. A
 //! failure names its seed and lists the operations; `REMINDB_MODEL_SEED=7` repeats it.
 
+mod cancelled_questions;
 mod compiled;
 mod model;
 mod notes;

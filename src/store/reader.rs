@@ -74,6 +74,7 @@ pub(crate) use {
     change_detection_counters::ChangeDetectionCounters, heat_file_and_change_sum_cache::FileSums,
 };
 
+pub(crate) use deadline::IsCancelledFn;
 use deadline::QueryDeadline;
 
 use super::file_identity_check::OpenedFiles;
@@ -183,6 +184,12 @@ impl Reader {
         let answer = question(self);
         self.deadline.end();
         answer
+    }
+
+    /// Ends the question within the deadline soon after nobody waits for its answer any more, with
+    /// an error.
+    pub(crate) fn end_when(&self, is_cancelled: &IsCancelledFn) {
+        self.deadline.end_when(is_cancelled);
     }
 
     /// Runs several queries on one state of the memory, whatever others write meanwhile. A nested
