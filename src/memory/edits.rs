@@ -38,6 +38,9 @@ use crate::text::{self, LABEL_CHARS_MAX};
 /// Bytes of a text that one call may write; larger ones belong into a file.
 const PAYLOAD_BYTES_MAX: usize = 1024 * 1024;
 
+/// Nodes that one call may write, since others wait for all of them; about half a second.
+const NODES_MAX: usize = 20_000;
+
 /// Written nodes that are compared with what is there; a longer text is a document.
 const COMPARED_MAX: usize = 8;
 
@@ -82,7 +85,8 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// There is no such node, or the text is blank or larger than 1 MiB. Nothing changes then.
+    /// There is no such node, or the text is blank, larger than 1 MiB or more than 20,000 nodes.
+    /// Nothing changes then.
     pub fn write(
         &self,
         payload: &str,
@@ -94,6 +98,13 @@ impl Memory {
             return Err(Error::BadArgument(why.to_owned()));
         }
         let payload = self.redact("payload", payload)?;
+        let n_nodes = payload.tree.nodes.len();
+        if NODES_MAX < n_nodes {
+            return Err(Error::BadArgument(format!(
+                "`payload` has {n_nodes} headings, paragraphs and other nodes, and {NODES_MAX} are \
+                 the most for one call; write it in parts, or compile a file"
+            )));
+        }
         let texts = payload.compared();
         let mut in_file = self.in_file();
         let write = |batch: &mut Batch<'_>, anchor: Option<NodeRecord>| {

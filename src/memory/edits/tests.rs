@@ -303,6 +303,12 @@ fn a_senseless_edit_is_refused_and_changes_nothing() {
         "#]],
     );
     scene.assert_refused(
+        memory.write(&"x\n\n".repeat(20_001), None, AppendOrReplaceMode::Auto),
+        expect![[r#"
+            `payload` has 20001 headings, paragraphs and other nodes, and 20000 are the most for one call; write it in parts, or compile a file
+        "#]],
+    );
+    scene.assert_refused(
         memory.summarize(&id, "s", Some(f64::NAN)),
         expect![[r#"
             `temperature` must be between 0 and 1, not NaN
