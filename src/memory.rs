@@ -10,6 +10,7 @@ pub(crate) mod foreign_notes_import;
 mod heat;
 pub(crate) mod knowledge;
 mod linearizable_reads;
+mod questions;
 mod read_only;
 mod relate;
 pub(crate) mod rollback;
@@ -38,21 +39,19 @@ use crate::model::heat::LiveRates;
 use crate::model::next_step_advice::CallableTools;
 use crate::providers::Providers;
 use crate::query::{
-    self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, OutputFormat, Query, QueryOptions,
-    SearchQuery, TreeQuery,
+    self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, OutputFormat, Query, SearchQuery,
+    TreeQuery,
 };
 use crate::settings::config::{KnowledgeSettings, TypedMemorySettings};
 use crate::settings::root_settings::{
     LiveRootSettings, ReloadOutcome, RootSettings, RootSettingsError,
 };
-use crate::store::reader::{ArchivedVisibility, IsCancelledFn, Reader};
+use crate::store::reader::ArchivedVisibility;
 #[cfg(all(test, feature = "shared"))]
 use crate::store::replication::LogPosition;
 #[cfg(feature = "shared")]
 use crate::store::replication::{PortableRootNameFn, Sequencer, WriterReplication};
-use crate::store::{
-    HeatWriter, IfMissing, LeaseManager, ReaderPool, Root, StoreError, WriteAheadLog, Writer,
-};
+use crate::store::{HeatWriter, IfMissing, LeaseManager, ReaderPool, Root, WriteAheadLog, Writer};
 
 pub use edits::{AppendOrReplaceMode, ForgetChildrenMode};
 
@@ -442,58 +441,6 @@ impl Memory {
     /// Returns every compiled root.
     pub(crate) fn roots(&self) -> Result<Vec<Root>, Error> {
         Ok(self.writer.roots()?)
-    }
-
-    /// Answers a query and warms the nodes shown; the budget defaults to the settings. Every query
-    /// passes through here, and nothing else warms nodes.
-    pub(crate) fn query_and_warm(
-        &self,
-        query: &Query<'_>,
-        budget: Option<u32>,
-    ) -> Result<Answer, Error> {
-        self.query_and_warm_until(query, budget, &(Arc::new(|| false) as IsCancelledFn))
-    }
-
-    /// Does so; an error soon after nobody waits for the answer any more.
-    pub(crate) fn query_and_warm_until(
-        &self,
-        query: &Query<'_>,
-        budget: Option<u32>,
-        is_cancelled: &IsCancelledFn,
-    ) -> Result<Answer, Error> {
-        let given = budget.filter(|it| 0 < *it);
-        let budget = given.or_else(|| query.budget_in(&self.workspace().config.budgets));
-        let (lines, now) = (self.rates().thresholds(), self.clock.now());
-        let options = QueryOptions { budget, output: self.output, lines, now };
-        let own = |query: &Query<'_>, options: &QueryOptions| {
-            self.read(|reader| {
-                reader.end_when(is_cancelled);
-                query::answer(reader, query, options)
-            })
-        };
-        let meaning = match query {
-            Query::Search(search) => self.meaning_of(search.query),
-            _ => None,
-        };
-        let meant = meaning.as_ref().map(|it| query.meant_as(it));
-        let query = meant.as_ref().unwrap_or(query);
-        let answer = match &self.second {
-            Some(second) => second.answer_beside(query, &options, &own)?,
-            None => own(query, &options)?,
-        };
-        self.warm(&answer.shown);
-        Ok(match query {
-            Query::Search(_) => query::advised_answer(answer, &self.tools),
-            _ => answer,
-        })
-    }
-
-    /// Reads without warming any node.
-    pub(crate) fn read<T, E: From<StoreError>>(
-        &self,
-        question: impl FnOnce(&Reader) -> Result<T, E>,
-    ) -> Result<T, E> {
-        self.readers.read(question)
     }
 }
 

@@ -202,8 +202,8 @@ impl ExpectedWords {
                     out.visible.push(digits.collect());
                 }
                 Event::TaskListMarker(true) => out.allowed.push("x".to_owned()),
-                // The cells beyond a table's last column, which the parser drops; those of its head,
-                // too, where it does not count a first one of other white space than blanks.
+                // The cells beyond a table's last column, which the parser drops; in its head, it
+                // does not count a first one of other white space than blanks.
                 Event::Start(Tag::TableHead | Tag::TableRow) => {
                     out.allowed.push(body[range].to_owned())
                 }

@@ -200,8 +200,8 @@ impl FactSubject {
         self.keys(attribute).into_iter().chain(shared).collect()
     }
 
-    /// Returns its newest current facts of an attribute, at most `n_max` and eldest first, by any of
-    /// its names.
+    /// Returns its newest current facts of an attribute by any of its names, at most `n_max` and
+    /// eldest first.
     pub(super) fn current_facts(
         &self,
         batch: &Batch<'_>,

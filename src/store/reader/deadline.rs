@@ -1,5 +1,5 @@
-//! The deadline of a query: SQLite ends the statement that runs when it passes, or soon after nobody
-//! waits for the answer any more.
+//! The deadline of a query: SQLite ends the statement that runs when it passes, or soon after
+//! nobody waits for the answer any more.
 //!
 //! Every question of this program takes milliseconds. One that takes longer than the deadline reads
 //! a damaged or a hostile file, and would keep its thread for good.
@@ -14,8 +14,8 @@ use crate::store::{ErrorContext, StoreError};
 /// Longest time of one question, in ms.
 const QUERY_MS_MAX: i64 = 30_000;
 
-/// Instructions of SQLite's virtual machine between two looks at the clock, about 0.1 ms; where each
-/// of them compares the places of many words, far more.
+/// Instructions of SQLite's virtual machine between two looks at the clock, about 0.1 ms; far more
+/// where some of them compare the places of many words.
 const INSTRUCTIONS: i32 = 1_000;
 
 /// Returns whether nobody waits for an answer any more.
