@@ -5,6 +5,7 @@ use std::io::Cursor;
 
 use crossbeam_channel::unbounded;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::mcp::rpc::FrameReader;
 use crate::mcp::server_testing;
@@ -47,7 +48,14 @@ pub fn frame(data: &[u8]) {
 /// Checks that a line is one message: a reply with a result or an error, or a notification.
 fn check(line: &str) {
     assert!(!line.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']), "{line:?}");
-    let message: Value = serde_json::from_str(line).expect("a reply is JSON");
+    let message: Value = match serde_json::from_str(line) {
+        // An id goes back to the letter, a number too that is larger than any that is read.
+        Err(error) if error.to_string().starts_with("number out of range") => {
+            let _: &RawValue = serde_json::from_str(line).expect("a reply is JSON");
+            return;
+        }
+        message => message.expect("a reply is JSON"),
+    };
     assert_eq!(message["jsonrpc"], "2.0");
     if message.get("id").is_none() {
         assert!(message["method"].is_string(), "{line}");
