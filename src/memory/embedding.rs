@@ -89,7 +89,7 @@ impl Memory {
         let question = RedactedText::of(redactor, question);
         let texts: Vec<RedactedText> =
             texts.iter().map(|it| RedactedText::of(redactor, it)).collect();
-        match provider.rerank(&question, &texts, &|_| true) {
+        match provider.rerank(&question, &texts) {
             Ok(scores) => Some(scores),
             Err(error) => {
                 log::warn!("what was recalled keeps its order: {}: {error}", provider.name());

@@ -1,6 +1,7 @@
 //! A provider of one job: a program, or a client of a service.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -146,23 +147,21 @@ impl ProviderClient {
         response_parsing::embeddings(self.settings.kind, &answer, texts.len())
     }
 
-    /// Returns the scores of texts by a question; more is better.
+    /// Returns the scores of texts by a question, asked once; more is better.
     pub(crate) fn rerank(
         &self,
         query: &RedactedText,
         texts: &[RedactedText],
-        pause: CancellableSleep<'_>,
     ) -> Result<Vec<f64>, ProviderError> {
-        with_retries(self.settings.retries, pause, || match self.way()? {
+        match self.way()? {
             ProviderTransport::Service(client) => {
                 let request = request_formats::reranking(&self.settings, query, texts);
                 response_parsing::reranking(&self.json_of(client, &request)?, texts.len())
             }
             _ => {
                 let texts: Vec<&str> = texts.iter().map(RedactedText::as_str).collect();
-                let question = json!({"query": query.as_str(), "texts": texts});
-                let answer =
-                    response_parsing::parse_json(&self.run(&question.to_string(), pause)?)?;
+                let question = json!({"query": query.as_str(), "texts": texts}).to_string();
+                let answer = response_parsing::parse_json(&self.run(&question, &sleep)?)?;
                 let scores: Option<Vec<f64>> =
                     answer.as_array().map(|it| it.iter().filter_map(Value::as_f64).collect());
                 let is_whole = |it: &Vec<f64>| it.len() == texts.len();
@@ -170,7 +169,7 @@ impl ProviderClient {
                     ProviderError::Malformed(format!("it is no list of {} numbers", texts.len()))
                 })
             }
-        })
+        }
     }
 
     /// Asks once whether it is there and would answer; a model is not made to write.
@@ -182,7 +181,7 @@ impl ProviderClient {
             }
             (ProviderTransport::Service(_), ProviderJob::Reranking) => {
                 let text = || RedactedText::of(&crate::ingest::redact::Redactor::builtin(), "a");
-                self.rerank(&text(), &[text()], &|_| true)?;
+                self.rerank(&text(), &[text()])?;
                 Ok("reachable".to_owned())
             }
             (way, ProviderJob::Embeddings) => {
@@ -224,6 +223,12 @@ impl ProviderClient {
         let ProviderSpec { command, timeout, .. } = &self.settings;
         one_shot_command::ask(command, question, *timeout, pause)
     }
+}
+
+/// Waits, for whoever waits until the time limit.
+fn sleep(wait: Duration) -> bool {
+    std::thread::sleep(wait);
+    false
 }
 
 fn no_vectors() -> ProviderError {

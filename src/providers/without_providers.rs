@@ -48,7 +48,6 @@ impl ProviderStub {
         &self,
         _: &RedactedText,
         _: &[RedactedText],
-        _: CancellableSleep<'_>,
     ) -> Result<Vec<f64>, ProviderError> {
         match *self {}
     }

@@ -200,9 +200,9 @@ fn a_question_that_comes_late_leaves_the_program_running_and_its_vector_to_nobod
 fn a_program_scores_texts() {
     let scores = program(ProviderJob::Reranking, "echo '[0.5, 2]'");
     let texts = [scrubbed("a"), scrubbed("b")];
-    assert_eq!(scores.rerank(&scrubbed("q"), &texts, &at_once), Ok(vec![0.5, 2.0]));
+    assert_eq!(scores.rerank(&scrubbed("q"), &texts), Ok(vec![0.5, 2.0]));
     let few = program(ProviderJob::Reranking, "echo '[0.5]'");
-    let told = few.rerank(&scrubbed("q"), &texts, &at_once);
+    let told = few.rerank(&scrubbed("q"), &texts);
     assert_eq!(told, Err(ProviderError::Malformed("it is no list of 2 numbers".to_owned())));
 }
 

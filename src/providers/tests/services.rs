@@ -165,7 +165,7 @@ fn texts_are_scored_by_a_question() {
     let answer = json!({"results": rows}).to_string();
     let service = Service::with_tls(move |_, _| Reply::Body(200, answer.clone()));
     let provider = provider(&service, settings(ProviderKind::OpenAi), ProviderJob::Reranking);
-    let scores = provider.rerank(&scrubbed("q"), &[scrubbed("a"), scrubbed("b")], &at_once);
+    let scores = provider.rerank(&scrubbed("q"), &[scrubbed("a"), scrubbed("b")]);
     assert_eq!(scores, Ok(vec![0.1, 0.9]));
     let whole = json!({"model": "m-1", "query": "q", "documents": ["a", "b"], "top_n": 2});
     assert_eq!(body(&service.seen()[0]), whole);

@@ -274,7 +274,10 @@ fn what_is_recalled_is_put_in_the_order_of_a_provider() {
     let by_words = order(&case.memory);
     assert_eq!(by_words.len(), 2);
     let turned: Vec<Value> = by_words.iter().rev().cloned().collect();
-    for (script, expected) in [("echo '[-9, 9]'", &turned), ("exit 1", &by_words)] {
+    // Shells count to that in about half a second.
+    let slow = "n=0; while [ $n -lt 300000 ]; do n=$((n + 1)); done; echo '[-9, 9]'";
+    for (script, expected) in [("echo '[-9, 9]'", &turned), (slow, &turned), ("exit 1", &by_words)]
+    {
         let reranking = Some(shell_provider_testing::program_for(ProviderJob::Reranking, script));
         let providers = Providers { reranking, ..Providers::default() };
         case.memory = case.memory.with_providers(providers);
