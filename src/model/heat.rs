@@ -43,6 +43,9 @@ const SCORE_FLOOR: f64 = 0.3;
 /// Milliseconds of the memory clock in which a temperature falls to 1/e.
 const TIME_CONSTANT_MS: f64 = 3_600_000.0 / DECAY_PER_HOUR;
 
+/// Least [`StoredHeat::full_at`], that of the temperature 0: the least number that a memory holds.
+const FULL_AT_MIN: f64 = -((1_i64 << 53) as f64);
+
 /// Milliseconds that one tick moves the memory clock by, at most. After that, no temperature is
 /// left, and no rate can overflow the clock.
 const COOLING_MS_MAX: f64 = 1000.0 * TIME_CONSTANT_MS;
@@ -158,7 +161,7 @@ impl StoredHeat {
     /// Returns the reading of the memory clock at which the curve of cooling would have been at 1.
     pub(crate) fn full_at(self) -> f64 {
         // The logarithm of 0 is minus infinity, which no column should hold.
-        (self.at as f64 + clamped(self.temperature).ln() * TIME_CONSTANT_MS).max(f64::MIN)
+        (self.at as f64 + clamped(self.temperature).ln() * TIME_CONSTANT_MS).max(FULL_AT_MIN)
     }
 
     /// Returns the heat after warming by `by`, of which only a positive value counts. The result is
@@ -182,7 +185,7 @@ impl StoredHeat {
 /// Returns the bound that [`StoredHeat::full_at`] is below when a node that is not pinned is colder
 /// than `line`.
 pub(crate) fn cold_before(line: f64, attended: i64) -> f64 {
-    (attended as f64 + clamped(line).ln() * TIME_CONSTANT_MS).max(f64::MIN)
+    (attended as f64 + clamped(line).ln() * TIME_CONSTANT_MS).max(FULL_AT_MIN)
 }
 
 /// Returns the ranking score, `relevance × (0.3 + 0.7 × temperature)`. Irrelevant stays irrelevant,

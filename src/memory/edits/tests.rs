@@ -321,6 +321,21 @@ fn a_senseless_edit_is_refused_and_changes_nothing() {
 }
 
 #[test]
+fn a_temperature_of_0_is_one_like_others() {
+    let scene = Scene::new();
+    let id = scene.write("It is cold.", None).structured["node_id"].as_str().unwrap().to_owned();
+    let check = || doctor::assert_healthy(&scene.db());
+    scene.memory.summarize(&id, "Cold.", Some(0.0)).unwrap();
+    check();
+    scene.memory.pin(&id, Some(0.0)).unwrap();
+    check();
+    scene.memory.unpin(&id).unwrap();
+    check();
+    scene.memory.summarize(&id, "Cold!", Some(f64::MIN_POSITIVE)).unwrap();
+    check();
+}
+
+#[test]
 fn no_secret_comes_in_through_a_tool() {
     let scene = Scene::new();
     let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
