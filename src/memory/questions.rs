@@ -1,4 +1,4 @@
-//! Questions to a memory: all of them pass through here, and what an answer shows gets warmer.
+//! Questions to a memory, whose answers warm the nodes that they show.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::store::reader::{IsCancelledFn, Reader};
 
 impl Memory {
     /// Answers a query and warms the nodes shown; the budget defaults to the settings. Every query
-    /// passes through here, and nothing else warms nodes.
+    /// is answered here, and nothing else warms nodes.
     pub(crate) fn query_and_warm(
         &self,
         query: &Query<'_>,
@@ -18,7 +18,8 @@ impl Memory {
         self.query_and_warm_until(query, budget, &(Arc::new(|| false) as IsCancelledFn))
     }
 
-    /// Does so; it is an error soon after nobody waits for the answer any more.
+    /// Answers a query as [`Memory::query_and_warm`] does, or fails soon after nobody waits for the
+    /// answer any more.
     pub(crate) fn query_and_warm_until(
         &self,
         query: &Query<'_>,

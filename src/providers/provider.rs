@@ -225,7 +225,7 @@ impl ProviderClient {
     }
 }
 
-/// Waits, for whoever waits until the time limit.
+/// Sleeps, and never gives up: there is a time limit.
 fn sleep(wait: Duration) -> bool {
     crossbeam_channel::never::<()>().recv_timeout(wait).is_ok()
 }

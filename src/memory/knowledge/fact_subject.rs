@@ -214,7 +214,7 @@ impl FactSubject {
         let mut facts = Vec::new();
         let mut before = None;
         loop {
-            let page = batch.newest_living_of(&keys, before, n_max)?;
+            let page = batch.newest_living_with_keys(&keys, before, n_max)?;
             let is_last = page.len() < n_max;
             before = page.last().map(|it| it.key);
             let mut page = StoredKnowledgeNode::all(page)?;

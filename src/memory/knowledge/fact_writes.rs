@@ -29,13 +29,11 @@ use crate::text::tokens;
 /// Facts of a cluster that are compared with one statement, the newest ones.
 pub(super) const COMPARED_MAX: usize = 500;
 
-/// Facts of one key that one which supersedes takes the place of, at most.
-const FACTS_MAX: usize = 10_000;
-
 /// Facts that an answer says a new one may contradict, at most; the newest ones.
 const COLLISIONS_MAX: usize = 10;
 
-/// Facts that are looked through for those of a subject, at most.
+/// Facts that are looked through for those of a subject, and that one which supersedes takes the
+/// place of, at most.
 const LOOKED_THROUGH_MAX: usize = 10_000;
 
 /// A statement to be kept.
@@ -87,7 +85,7 @@ pub(super) fn state_fact(
     let since = held.from.filter(|_| supersedes_all).map_or(now, |it| it.min(now));
     let mut there = match new.attribute {
         Some(attribute) => {
-            let n_max = if new.supersedes { FACTS_MAX } else { LINKS_MAX };
+            let n_max = if new.supersedes { LOOKED_THROUGH_MAX } else { LINKS_MAX };
             let mut there = subject.current_facts(batch, attribute, n_max, since)?;
             if there.len() == n_max {
                 // One that says the same is found, however old it is.

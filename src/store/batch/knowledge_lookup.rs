@@ -111,42 +111,29 @@ impl Batch<'_> {
         self.records(&FIND, params![target.to_string(), FOUND_MAX], "look up typed edges")
     }
 
-    /// Returns the facts of keys that are neither deleted nor replaced, eldest first: at most
-    /// `n_new` more than a look-up returns.
+    /// Returns the newest facts of keys that are neither deleted nor replaced, eldest first: at
+    /// most `n_new` more than a look-up returns.
     pub(crate) fn living_facts_of(
         &self,
         keys: &[&str],
         n_new: usize,
     ) -> Result<Vec<NodeRecord>, StoreError> {
-        // Facts of earlier builds have no names; of them, those without an end have statements.
-        static FIND: SqlTemplate = SqlTemplate::new(
-            "
-            SELECT {record}
-              FROM (SELECT DISTINCT facet.node AS found
-                      FROM json_each(?1) AS wanted
-                     CROSS JOIN facet ON facet.key IN ('name', 'statement')
-                                     AND facet.value = wanted.value
-                     CROSS JOIN facet AS living ON living.key = 'archived'
-                                               AND living.value = 0
-                                               AND living.node = facet.node
-                     LIMIT ?2)
-             CROSS JOIN node ON node.key = found
-             WHERE node.node_type = 'fact'
-             ORDER BY node.key",
-        );
-        let keys = serde_json::Value::from(keys).to_string();
-        let n_max = FOUND_MAX.saturating_add(limit(n_new));
-        self.records(&FIND, params![keys, n_max], "look up facts")
+        let n_max = n_new.saturating_add(FOUND_MAX as usize);
+        let mut found = self.newest_living_with_keys(keys, None, n_max)?;
+        found.retain(|it| it.node_type == NodeType::Fact);
+        found.reverse();
+        Ok(found)
     }
 
     /// Returns the newest nodes before one that have a key of facts and are neither deleted nor
     /// replaced, newest first.
-    pub(crate) fn newest_living_of(
+    pub(crate) fn newest_living_with_keys(
         &self,
         keys: &[&str],
         before: Option<NodeRowId>,
         n_max: usize,
     ) -> Result<Vec<NodeRecord>, StoreError> {
+        // Facts of earlier builds have no names; of them, those without an end have statements.
         static FIND: SqlTemplate = SqlTemplate::new(
             "
             SELECT {record}

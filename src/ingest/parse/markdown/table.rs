@@ -100,24 +100,21 @@ impl<'a> MarkdownTableBuilder<'a> {
 /// Returns the cells of the end of a row; a pipe behind a backslash is a part of its cell, also in
 /// code.
 fn cells(rest: &str) -> Vec<String> {
-    let mut cells = vec![String::new()];
-    let mut chars = rest.chars().peekable();
+    let (mut cells, mut cell) = (Vec::new(), String::new());
+    let mut chars = rest.chars();
     while let Some(c) = chars.next() {
-        match (c, cells.last_mut()) {
-            ('|', _) => cells.push(String::new()),
-            ('\\', Some(cell)) => {
-                let escaped = chars.next();
-                cell.extend(escaped.is_none_or(|it| it != '|').then_some(c));
-                cell.extend(escaped);
-            }
-            (c, Some(cell)) => cell.push(c),
-            (_, None) => (),
+        match c {
+            '|' => cells.push(std::mem::take(&mut cell)),
+            '\\' => match chars.next() {
+                Some('|') => cell.push('|'),
+                escaped => cell.extend([c].into_iter().chain(escaped)),
+            },
+            c => cell.push(c),
         }
     }
-    let is_empty = |it: &String| it.trim().is_empty();
-    // What follows the last pipe is no cell.
-    if cells.last().is_some_and(is_empty) {
-        cells.pop();
+    // The last pipe ends the row.
+    if !cell.trim().is_empty() {
+        cells.push(cell);
     }
-    if cells.iter().all(is_empty) { Vec::new() } else { cells }
+    if cells.iter().all(|it| it.trim().is_empty()) { Vec::new() } else { cells }
 }
