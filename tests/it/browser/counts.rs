@@ -42,9 +42,12 @@ fn counts_say_what_is_left_out() {
     assert!(tab.text(browser).contains(&said), "{said}: {}", tab.text(browser));
     tab.show(browser, "search/line");
     assert!(tab.text(browser).contains("more hits at least, which a reply without a budget"));
-    tab.eval(browser, "document.querySelector('#choose-budget').value = '100'");
-    let chosen = "document.querySelector('#choose-budget').dispatchEvent(new Event('change'))";
-    tab.eval(browser, chosen);
+    // At once, as a reader does: a refresh in between would draw the list of choices anew.
+    let choose = "
+        const choice = document.querySelector('#choose-budget');
+        choice.value = '100';
+        choice.dispatchEvent(new Event('change'));";
+    tab.eval(browser, &format!("(() => {{ {choose} }})()"));
     tab.until(browser, "document.body.innerText.includes('hits or more did not fit the budget')");
     tab.show(browser, "overview");
     let listed = "[...document.querySelectorAll('details .rows a')].map((it) => it.textContent)";
