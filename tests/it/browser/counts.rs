@@ -137,6 +137,23 @@ fn what_the_doctor_found_is_kept_with_its_time() {
 }
 
 #[test]
+fn a_row_of_the_tree_keeps_the_focus_when_something_changes() {
+    let Some(mut browser) = Browser::start() else { return };
+    let folder = small();
+    let browser = &mut browser;
+    let (shown, tab) = opened(&folder, browser, "tree");
+    tab.until(browser, "document.body.dataset.live === 'live'");
+    let focused = "document.activeElement.dataset.id";
+    tab.eval(browser, "document.querySelectorAll('[role=treeitem]')[2].focus()");
+    let id = tab.eval(browser, focused);
+    folder.ok(["write", "# Elsewhere", "--db", DB]);
+    tab.until(browser, "document.body.innerText.includes('Elsewhere')");
+    assert!(id.is_string() && tab.eval(browser, focused) == id, "{id}");
+    assert_eq!(browser.complaints(&shown.origin), [""; 0]);
+    shown.end();
+}
+
+#[test]
 fn what_somebody_typed_stays_when_something_changes() {
     let Some(mut browser) = Browser::start() else { return };
     let folder = small();

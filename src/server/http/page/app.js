@@ -78,14 +78,14 @@ function fill(title, body, isRefresh) {
     const again = document.getElementById(id);
     if (again) again.value = value;
   }
-  if (at) [...find('#body').querySelectorAll('a, button, summary')].find((it) => keyOf(it) === at)?.focus();
+  if (at) [...find('#body').querySelectorAll('a, button, summary, [role=treeitem]')].find((it) => keyOf(it) === at)?.focus();
   if (!isRefresh) {
     heading.focus({ preventScroll: true });
     scrollTo(0, 0);
   }
 }
 
-const keyOf = (element) => (element.getAttribute('href') || '') + element.textContent;
+const keyOf = (element) => element.dataset.id || (element.getAttribute('href') || '') + element.textContent;
 
 /** Asks for the token. */
 function lock() {
