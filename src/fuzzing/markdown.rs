@@ -215,8 +215,9 @@ impl ExpectedWords {
 
     /// Allows words of lines that the tree may read differently.
     fn allow_lines(&mut self, body: &str) {
-        // A repeated definition is none to the parser, and no text either. Its title ends before
-        // the next empty line.
+        // A repeated definition is none to the parser, and no text either. Its label may begin some
+        // lines before, and its title ends before the next empty line.
+        let mut label: Vec<&str> = Vec::new();
         let mut is_definition = false;
         for line in body.lines() {
             // A text that the pipe of a wikilink would cut in two cells is one text to the tree,
@@ -225,9 +226,15 @@ impl ExpectedWords {
                 let named = line.split('&').skip(1).filter_map(|it| it.split_once(';'));
                 self.allowed.extend(named.map(|it| it.0.to_owned()));
             }
-            is_definition = line.contains("]:") || is_definition && !line.trim().is_empty();
+            if line.trim_matches([' ', '\t', '\r']).is_empty() {
+                label.clear();
+                is_definition = false;
+            } else if is_definition || !label.is_empty() || line.contains('[') {
+                label.push(line);
+            }
+            is_definition |= line.contains("]:");
             if is_definition {
-                self.allowed.push(line.to_owned());
+                self.allowed.extend(label.drain(..).map(str::to_owned));
             }
         }
     }
