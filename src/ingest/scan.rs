@@ -21,6 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use crossbeam_channel::{Receiver, Sender};
+use file_compare_and_swap::left_beside;
 pub(crate) use file_compare_and_swap::{create_file, read_to_change, remove_file, replace_file};
 use ignore::{DirEntry, WalkBuilder};
 pub(crate) use ignore_rules::{CodeFiles, GitignoreMode, IgnoreRules};
@@ -169,6 +170,13 @@ impl ScanResult {
         let (full, is_link) = (entry.path(), entry.path_is_symlink());
         let is_read = |it: &Syntax| rules.code == CodeFiles::Read || !matches!(it, Syntax::Code(_));
         let Some(syntax) = Syntax::of(&full.to_string_lossy()).filter(is_read) else {
+            if left_beside(full).is_some_and(|it| Syntax::of(it).is_some()) {
+                let what = "left by a change that was interrupted, and maybe a version that was \
+                            saved meanwhile; compare it with the file, then delete it";
+                let path = below(&rules.root, full).into_owned();
+                self.skipped.push(SkippedPath { path, line: None, what: what.to_owned() });
+                return;
+            }
             lock(passed_over).note_unread(&below(&rules.root, full));
             return;
         };

@@ -53,6 +53,22 @@ fn one_line_counts_by_kind_and_each_path_is_named_on_request() {
 }
 
 #[test]
+fn what_an_interrupted_change_left_is_named() {
+    let folder = Folder::new()
+        .file("notes/a.md", "# A\n\nAn agent's.\n")
+        .file("notes/.a.md.draft", "# A\n\nMine.\n")
+        .file("notes/b/.c.md.saved-1", "# C\n\nMine.\n")
+        .file("notes/.a.rs.draft", "fn main() {}");
+    folder.check_session(expect![[r#"
+        $ compile notes --db m.db
+        compiled: 2 added, 0 modified, 0 removed (2 ops), 2 warnings
+        ! remindb: warning: .a.md.draft: left by a change that was interrupted, and maybe a version that was saved meanwhile; compare it with the file, then delete it
+        ! remindb: warning: b/.c.md.saved-1: left by a change that was interrupted, and maybe a version that was saved meanwhile; compare it with the file, then delete it
+        = 0
+    "#]]);
+}
+
+#[test]
 fn a_folder_without_other_files_needs_no_line() {
     let folder = Folder::new().file("notes/a.md", "# A\n").file("notes/.git/config.md", "");
     let told = folder.ok(["compile", "notes", "--db", "m.db"]);

@@ -4,7 +4,8 @@
 //! The new bytes are synced under another name in the same folder. On Linux the two names are then
 //! exchanged in one step, and what came out is compared with what was expected: a file that a
 //! person saved in between is put back. A kill leaves the old file or the new one, and perhaps a
-//! draft, `.NAME.draft`, which no compile reads.
+//! draft, `.NAME.draft`. The next change of that file renames it to `.NAME.saved-N`, since it may
+//! be such a version. No compile reads either; [`left_beside`] finds them.
 
 #[cfg(not(target_os = "linux"))]
 #[path = "file_compare_and_swap/other_os.rs"]
@@ -13,6 +14,7 @@ mod system;
 #[path = "file_compare_and_swap/linux.rs"]
 mod system;
 
+use std::fs::{File, TryLockError};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -57,6 +59,21 @@ pub(crate) fn remove_file(root: &Path, path: &str, expected: &[u8]) -> io::Resul
     system::remove(root, path, expected)
 }
 
+/// Returns the name of the file beside which a change left another one, at `full`; `None` where
+/// that is no such name, or a change in its folder is under way.
+pub(super) fn left_beside(full: &Path) -> Option<&str> {
+    let (of, ending) = full.file_name()?.to_str()?.strip_prefix('.')?.rsplit_once('.')?;
+    match ending.strip_prefix("saved-") {
+        Some(nth) => nth.parse::<usize>().ok().map(|_| of),
+        None if ending == "draft" => {
+            let folder = File::open(full.parent()?).ok()?;
+            let is_under_way = matches!(folder.try_lock_shared(), Err(TryLockError::WouldBlock));
+            (!is_under_way && full.symlink_metadata().is_ok()).then_some(of)
+        }
+        None => None,
+    }
+}
+
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
@@ -80,13 +97,33 @@ mod tests {
         fs::hard_link(&full, root.join("b.md")).unwrap();
         replace_file(root, "a.md", (b"new", b"newer")).unwrap_err();
         assert!(replace_file(root, "none.md", (b"", b"new")).unwrap().is_none());
-        fs::write(root.join(".b.md.draft"), "left by a kill").unwrap();
         fs::remove_file(root.join("a.md")).unwrap();
         assert!(replace_file(root, "b.md", (b"new", b"newer")).unwrap().is_some());
         let mut names: Vec<_> =
             fs::read_dir(root).unwrap().map(|it| it.unwrap().file_name()).collect();
         names.sort();
         assert_eq!(names, ["b.md"]);
+    }
+
+    #[test]
+    fn what_a_change_left_is_told_from_one_under_way() {
+        let dir = tempfile::tempdir().unwrap();
+        let beside = |name: &str| {
+            let full = dir.path().join(name);
+            fs::write(&full, "theirs").unwrap();
+            left_beside(&full).map(str::to_owned)
+        };
+        for name in [".a.md.draft", ".a.md.saved-1", ".a.md.saved-12"] {
+            assert_eq!(beside(name).as_deref(), Some("a.md"), "{name}");
+        }
+        for name in ["a.md", ".a.md", "a.md.draft", ".draft", ".a.md.saved-", ".a.md.saved-x"] {
+            assert_eq!(beside(name), None, "{name}");
+        }
+        let folder = File::open(dir.path()).unwrap();
+        folder.lock().unwrap();
+        assert_eq!(beside(".a.md.draft"), None);
+        drop(folder);
+        assert_eq!(left_beside(&dir.path().join(".b.md.draft")), None);
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Replaces, creates and removes files by the descriptors of their folders.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
@@ -19,6 +20,10 @@ const EXCHANGES_MAX: usize = 64;
 
 /// Names for a version that cannot be put back.
 const KEPT_MAX: usize = 100;
+
+/// Looks whether another process has ended its change in a folder, and the time between two.
+const LOOKS_MAX: usize = 100;
+const LOOK_WAIT: Duration = Duration::from_millis(10);
 
 pub(super) fn replace(
     root: &Path,
@@ -103,10 +108,13 @@ struct FileVersion {
     bytes: Option<Vec<u8>>,
 }
 
-/// An open folder and the name of a file in it.
+/// An open folder and the name of a file in it. Nobody else changes files of the folder through
+/// this module meanwhile, so that a draft that is there was left by a kill.
 struct FileLocation {
     folder: OwnedFd,
     name: OsString,
+    /// `None` where the file system has no such locks.
+    _lock: Option<File>,
 }
 
 impl FileLocation {
@@ -114,7 +122,8 @@ impl FileLocation {
         let path = Path::new(path);
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let folder = open_nofollow::open_folder(root, path.parent().unwrap_or(Path::new("")))?;
-        Ok(FileLocation { folder, name: name.to_owned() })
+        let lock = lock(&folder)?;
+        Ok(FileLocation { folder, name: name.to_owned(), _lock: lock })
     }
 
     fn open(&self, name: &OsStr) -> io::Result<Option<File>> {
@@ -189,6 +198,21 @@ impl FileLocation {
         draft.to_owned()
     }
 
+    /// Makes room for a draft of `bytes` where a kill left one. What is neither empty nor in the
+    /// file, before or after, may be a version that a person saved at that moment, and is kept.
+    fn clear(&self, draft: &OsStr, bytes: &[u8]) -> io::Result<()> {
+        let left = self.version(draft)?.bytes;
+        let is_known = left.as_deref().is_some_and(|it| it.is_empty() || it == bytes);
+        let in_file = || self.version(&self.name).ok().and_then(|it| it.bytes);
+        if is_known || left.is_some() && left == in_file() {
+            self.remove(draft);
+        } else if self.keep(draft) == draft {
+            let why = format!("`{}` is in the way: look at it, and delete it", draft.display());
+            return Err(io::Error::other(why));
+        }
+        Ok(())
+    }
+
     fn rename(&self, draft: &OsStr, flags: RenameFlags) -> Result<(), Errno> {
         renameat_with(&self.folder, draft, &self.folder, &self.name, flags)
     }
@@ -221,8 +245,7 @@ impl FileLocation {
         let create = || openat(&self.folder, &draft, NEW, Mode::from(0o666));
         let mut file = match create() {
             Err(Errno::EXIST) => {
-                // A kill left it.
-                self.remove(&draft);
+                self.clear(&draft, bytes)?;
                 File::from(create()?)
             }
             created => File::from(created?),
@@ -242,6 +265,20 @@ impl FileLocation {
         let folder = openat(&self.folder, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
         File::from(folder).sync_all()
     }
+}
+
+/// Locks a folder. Whoever has it locked is waited for only so long: it may be a stopped process.
+fn lock(folder: &OwnedFd) -> io::Result<Option<File>> {
+    let folder = openat(folder, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    let folder = File::from(folder);
+    for _ in 0..LOOKS_MAX {
+        match folder.try_lock() {
+            Ok(()) => return Ok(Some(folder)),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK_WAIT),
+            Err(TryLockError::Error(_)) => return Ok(None),
+        }
+    }
+    Err(io::Error::other("another process is changing a file of that folder"))
 }
 
 fn fill(file: &mut File, bytes: &[u8], like: Option<&Metadata>) -> io::Result<FileStat> {

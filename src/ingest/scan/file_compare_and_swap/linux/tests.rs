@@ -92,3 +92,36 @@ fn a_version_that_cannot_be_put_back_is_kept_under_a_name_of_its_own() {
     let (outcome, files) = replace_during(&[Save::Deleted]);
     assert_eq!((outcome.unwrap(), files), (false, Vec::new()));
 }
+
+#[test]
+fn what_a_kill_left_is_kept_unless_it_is_known() {
+    let file = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+    for (left, kept) in [("", None), ("old", None), ("new", None), ("theirs", Some("theirs"))] {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("a.md"), "old").unwrap();
+        fs::write(dir.path().join(".a.md.draft"), left).unwrap();
+        assert!(replace(dir.path(), "a.md", (b"old", b"new")).unwrap().is_some(), "{left}");
+        let kept = kept.map(|it| file(".a.md.saved-1", it));
+        let all: Vec<_> = kept.into_iter().chain([file("a.md", "new")]).collect();
+        assert_eq!(files_in(dir.path()), all, "{left}");
+    }
+}
+
+#[test]
+fn of_two_who_replace_a_file_at_once_one_does() {
+    let dir = tempfile::tempdir().unwrap();
+    let texts = ["one ", "two "].map(|it| it.repeat(10_000));
+    for _ in 0..200 {
+        fs::write(dir.path().join("a.md"), "old").unwrap();
+        let replaced = std::thread::scope(|scope| {
+            let each = texts.each_ref().map(|new| {
+                let root = dir.path();
+                scope.spawn(move || replace(root, "a.md", (b"old", new.as_bytes())))
+            });
+            each.map(|it| it.join().unwrap().unwrap().is_some())
+        });
+        assert_eq!(replaced.iter().filter(|it| **it).count(), 1);
+        let winner = usize::from(replaced[1]);
+        assert!(files_in(dir.path()) == [("a.md".to_owned(), texts[winner].clone())]);
+    }
+}
