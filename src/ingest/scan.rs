@@ -170,7 +170,9 @@ impl ScanResult {
         let (full, is_link) = (entry.path(), entry.path_is_symlink());
         let is_read = |it: &Syntax| rules.code == CodeFiles::Read || !matches!(it, Syntax::Code(_));
         let Some(syntax) = Syntax::of(&full.to_string_lossy()).filter(is_read) else {
-            if left_beside(full).is_some_and(|it| Syntax::of(it).is_some()) {
+            let is_changed =
+                |it: &str| matches!(Syntax::of(it), Some(Syntax::Markdown | Syntax::Text));
+            if left_beside(full).is_some_and(is_changed) {
                 let what = "left by a change that was interrupted, and maybe a version that was \
                             saved meanwhile; compare it with the file, then delete it";
                 let path = below(&rules.root, full).into_owned();
