@@ -16,10 +16,22 @@ const PIECES: [&str; 60] = [
     "password: |\n  ", "  ", "|", "\t", ";", ", \"value\": ", "swordfish",
 ];
 
+/// What decides where names, values and columns begin and end.
+#[rustfmt::skip]
+const MARKS: [&str; 36] = [
+    "user", "password", "DB_PASS", "api_key", "n", "F", "hunter2horse", "Tr0ub4dor&3", "ä",
+    "\u{feff}", " ", "\t", "\n", "\r\n", "\u{b}", "\\", "\"", "'", "`", ",", ";", "|", "=", ":", ":=",
+    "=>", "--", "---", "::", "{", "}:", "[2]{", "(", "<", ">", "«redacted:jwt»",
+];
+
 /// Panics when redacting the text in `data` violates an invariant.
 pub fn redact(data: &[u8]) {
     check(&Redactor::builtin(), &String::from_utf8_lossy(data));
-    let woven: String = data.iter().map(|byte| PIECES[usize::from(*byte) % PIECES.len()]).collect();
+    let weave = |pieces: &[&'static str]| -> String {
+        data.iter().map(|byte| pieces[usize::from(*byte) % pieces.len()]).collect()
+    };
+    check(&Redactor::builtin(), &weave(&MARKS));
+    let woven = weave(&PIECES);
     check(&Redactor::builtin(), &woven);
     let custom = CustomKind {
         kind: "odd".to_owned(),

@@ -29,10 +29,9 @@ pub(super) fn name_begin(text: &str, end: usize) -> usize {
         begin -= 1;
     }
     // The `n` of an escaped line break is no part of a name.
-    if 0 < begin && bytes[begin - 1] == b'\\' && b"nrt".contains(&bytes[begin]) {
-        begin += 1;
-    }
-    begin
+    let is_escape = bytes[..begin].ends_with(b"\\")
+        && bytes[begin..end].first().is_some_and(|it| b"nrt".contains(it));
+    begin + usize::from(is_escape)
 }
 
 /// Classifies a name; also returns whether it is only the keyword.

@@ -128,6 +128,20 @@ fn tables_about_secrets_are_kept() {
 }
 
 #[test]
+fn a_column_may_be_named_by_a_backslash() {
+    for head in ["user,password,F\\", "user,password,\\", "| user | password | F\\"] {
+        check_kept(head);
+    }
+    check(
+        "user,password,F\\\nal,hunter2horse,no\n",
+        expect![[r#"
+        user,password,F\
+        al,‹›,no
+    "#]],
+    );
+}
+
+#[test]
 fn secrets_leave_blocks_and_pairs_of_name_and_value() {
     check(
         "db:\n  password: |\n    hunter2x\n  api_key: >-\n    folded88key\n  host: x\n",
