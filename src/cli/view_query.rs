@@ -7,6 +7,7 @@ use super::memory_file_location::known_database;
 use super::{CommandError, CommandOutcome, CommandStreamsAndClock, open_memory};
 use crate::memory::typed::{CustomView, DefineViewOutcome, check_view_name, parse_conditions};
 use crate::store::reader::Reader;
+use crate::text;
 
 pub(super) fn run(
     args: CustomViewArgs,
@@ -56,7 +57,7 @@ fn to_json(view: &CustomView) -> Value {
 }
 
 fn line(view: &CustomView) -> String {
-    let text = format!("{}  {}", view.uri(), view.conditions_as_text());
+    let text = format!("{}  {}", view.uri(), text::fold_whitespace(&view.conditions_as_text()));
     format!("{}\n", text.trim_end())
 }
 

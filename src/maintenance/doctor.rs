@@ -292,6 +292,11 @@ fn head(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError
           FROM cursor
           LEFT JOIN snapshot ON snapshot.id = cursor.snapshot
          WHERE cursor.name = 'HEAD'";
+    const OTHERS: &str = "SELECT count(*) FROM cursor WHERE name <> 'HEAD'";
+    let n_others = count(conn, OTHERS)?;
+    if 0 < n_others {
+        return Ok((CheckStatus::Fail, format!("{n_others} cursors that no version has")));
+    }
     let head: Option<(i64, Option<i64>)> = conn
         .query_row(HEAD, [], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()

@@ -140,11 +140,11 @@ fn drop_before(
 ) -> Result<GcReport, StoreError> {
     const FIRST: &str = "SELECT ifnull(min(id), 0), count(*) FROM snapshot";
     const BETWEEN: &str = "SELECT count(*) FROM snapshot WHERE ?1 <= id AND id < ?2";
-    // The base text below an overlay is needed to notice the file's next change.
+    // The base text below an overlay is needed to notice the file's next change; one that was kept
+    // for that goes once the overlay is gone, whatever is forgotten.
     const DROP_TEXTS: &str = "
         DELETE FROM blob
-         WHERE hash IN (SELECT old_hash FROM diff WHERE snapshot <= ?1)
-           AND NOT EXISTS (
+         WHERE NOT EXISTS (
                SELECT 1 FROM diff WHERE diff.old_hash = blob.hash AND ?1 < diff.snapshot)
            AND hash NOT IN (
                SELECT source_hash FROM node
@@ -160,13 +160,15 @@ fn drop_before(
     let (wanted, base) = first_to_keep(conn, keep, now, first..=copied)?;
     let n_kept_for_compile =
         conn.query_row(BETWEEN, [base, wanted], |row| row.get(0)).doing(doing)?;
-    if base <= first {
-        return Ok(GcReport { first, n_left: n, n_kept_for_compile, ..GcReport::default() });
-    }
     let bytes = || conn.query_row(TEXT_BYTES, [], |row| row.get::<_, i64>(0)).doing(doing);
     let before = bytes()?;
-    let n_texts = conn.execute(DROP_TEXTS, [base]).doing(doing)?;
+    let is_idle = base <= first;
+    let n_texts = conn.execute(DROP_TEXTS, [if is_idle { 0 } else { base }]).doing(doing)?;
     let text_bytes = before - bytes()?;
+    if is_idle {
+        let found = GcReport { first, n_left: n, n_kept_for_compile, ..GcReport::default() };
+        return Ok(GcReport { n_texts, text_bytes, ..found });
+    }
     let n_changes = conn.execute(DROP_CHANGES, [base]).doing(doing)?;
     conn.execute(DROP_COUNTS, [base]).doing(doing)?;
     conn.execute(BEGIN_HERE, [base]).doing(doing)?;

@@ -35,6 +35,7 @@ use crate::store::replica_write_guard::mark_unpublished;
 use crate::store::write_lock_and_holder::reader_name;
 use crate::store::{
     ErrorContext, IfMissing, PreparedStatements, StoreError, checkpoint, connection, past_states,
+    schema,
 };
 use crate::text;
 
@@ -152,9 +153,7 @@ fn rewrite(
     if mode == RedactionMode::Rewrite {
         const REBUILD: &str = "INSERT INTO node_fts (node_fts) VALUES ('rebuild')";
         tx.execute(REBUILD, []).doing("rebuild the index")?;
-        // Statistics of SQLite hold samples of texts; no other program's are needed.
-        tx.execute_batch("DROP TABLE IF EXISTS sqlite_stat1; DROP TABLE IF EXISTS sqlite_stat4")
-            .doing("drop statistics")?;
+        schema::drop_statistics(&tx)?;
         tx.execute_batch("DROP TABLE moved; DROP TABLE clean").doing("drop the list of secrets")?;
         if !redaction.kinds.is_empty() {
             mark_unpublished(&tx, "redact")?;

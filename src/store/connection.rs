@@ -47,6 +47,7 @@ fn writer_at(path: &Path, if_missing: IfMissing) -> Result<Connection, StoreErro
     // An acknowledged write survives a loss of power, not only of the process.
     set_up_writer(&conn, "FULL")?;
     schema::migrate(&mut conn, path)?;
+    schema::drop_statistics(&conn)?;
     Ok(conn)
 }
 

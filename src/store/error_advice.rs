@@ -59,6 +59,9 @@ pub(super) fn advice(error: &rusqlite::Error) -> Option<(ExternalErrorCause, &'s
             "the file or its disk is damaged: restore a backup with `remindb restore`, or read \
              what can be read with `remindb salvage`",
         ),
+        ErrorCode::ConstraintViolation => {
+            (State, "a row is in the way that remindb never writes: run `remindb doctor --fix`")
+        }
         ErrorCode::DatabaseBusy => {
             (State, "another process has been writing for a long time; try again later")
         }
@@ -100,7 +103,7 @@ pub(super) fn is_strange_value(error: &rusqlite::Error) -> bool {
         // A number that grows beyond all integers becomes a fraction; a sum is refused.
         SqliteFailure(error, message) => {
             error.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_DATATYPE
-                || message.as_deref() == Some("integer overflow")
+                || matches!(message.as_deref(), Some("integer overflow" | "malformed JSON"))
         }
         _ => false,
     }

@@ -286,6 +286,17 @@ fn apply(conn: &Connection, from: i64, to: i64) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Drops statistics of the planner, which another program has made: forged ones make SQLite read
+/// all rows where it needs a few, and those of texts keep samples of what is forgotten.
+pub(crate) fn drop_statistics(conn: &Connection) -> Result<(), StoreError> {
+    const ARE_THERE: &str = "
+        SELECT count(*) FROM sqlite_schema WHERE name IN ('sqlite_stat1', 'sqlite_stat4')";
+    const DROP: &str = "DROP TABLE IF EXISTS sqlite_stat1; DROP TABLE IF EXISTS sqlite_stat4";
+    const DOING: &str = "drop statistics";
+    let n: i64 = conn.query_row(ARE_THERE, [], |row| row.get(0)).doing(DOING)?;
+    if 0 < n { conn.execute_batch(DROP).doing(DOING) } else { Ok(()) }
+}
+
 /// Migrates the file to the newest schema.
 pub(crate) fn migrate(conn: &mut Connection, path: &Path) -> Result<(), StoreError> {
     if matches!(examine(conn, path)?, DatabaseKind::Memory(version) if version == newest()) {

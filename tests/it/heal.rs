@@ -159,6 +159,45 @@ fn history_that_refers_to_nothing_is_mended() {
 }
 
 #[test]
+fn a_cursor_of_another_name_goes() {
+    check(
+        "UPDATE cursor SET name = 'HEAE'",
+        expect![[r#"
+            head_cursor: fixed
+            fingerprint: fixed
+            = 0
+        "#]],
+    );
+}
+
+#[test]
+fn tables_behind_the_index_with_checks_of_their_own_are_made_again() {
+    check(
+        "PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = replace(sql, 'sz BLOB', 'sz BLOB CHECK (sz IS NULL)')
+          WHERE name = 'node_fts_docsize'",
+        expect![[r#"
+            fts5_sync: fixed
+            schema_objects: fixed
+            = 0
+        "#]],
+    );
+}
+
+#[test]
+fn statistics_that_another_program_made_go() {
+    const TABLES: &str = "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'sqlite_stat_'";
+    let folder = Folder::new().file("notes/a.md", "# A\n\nText.\n");
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    folder.database("m.db").execute_batch("ANALYZE").unwrap();
+    let n_tables =
+        || folder.database("m.db").query_row(TABLES, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_ne!(n_tables(), 0);
+    folder.ok(["gc", "--db", "m.db"]);
+    assert_eq!(n_tables(), 0);
+}
+
+#[test]
 fn rows_that_refer_to_nothing_are_removed() {
     check(
         "INSERT INTO span VALUES (44444, 1, 2); UPDATE memory SET heated = 3;

@@ -11,8 +11,8 @@ use rusqlite::{Connection, Row, params};
 use super::altered_node_columns::NodeAlteredSinceHead;
 use super::{
     CHECKS, PresentStateFingerprints, altered_file_and_root_row_ids, altered_node_columns,
-    broken_fields_repair, compile_roots, compute_state_fingerprint, count, dangling_diffs,
-    derived_tables, first_few, head_and_fingerprint_repair, history_rows, invalid_utf8_texts,
+    broken_fields_repair, compile_roots, compute_state_fingerprint, dangling_diffs, derived_tables,
+    first_few, head_and_fingerprint_repair, history_rows, invalid_utf8_texts,
     lost_file_row_recovery, node_files, node_rows, nodes_gone_without_diff, number_ranges,
     repair_history_recorder, rowid_overflow_and_singletons, run, source_file_paths, text_hashes,
     typed_nodes,
@@ -236,15 +236,12 @@ fn cut_cycles(conn: &Connection) -> Result<(), StoreError> {
 }
 
 fn repoint_head(conn: &Connection) -> Result<(), StoreError> {
-    const REPOINT: &str = "
-        UPDATE cursor
-           SET snapshot = (SELECT max(id) FROM snapshot)
-         WHERE name = 'HEAD'";
-    const DROP: &str = "DELETE FROM cursor WHERE name = 'HEAD'";
-    match count(conn, "SELECT count(*) FROM snapshot")? {
-        0 => execute(conn, DROP, "drop HEAD"),
-        _ => execute(conn, REPOINT, "move HEAD"),
-    }
+    const DROP: &str = "DELETE FROM cursor";
+    const POINT: &str = "
+        INSERT INTO cursor (name, snapshot, updated_at)
+        SELECT 'HEAD', id, created_at FROM snapshot ORDER BY id DESC LIMIT 1";
+    execute(conn, DROP, "drop HEAD")?;
+    execute(conn, POINT, "move HEAD")
 }
 
 /// Clears dangling references to rows, or deletes their rows where the schema requires a value.

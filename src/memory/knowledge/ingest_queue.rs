@@ -96,7 +96,7 @@ impl Memory {
                 }
             }
             let n_buffered: usize = buffers.values().flatten().map(n_chars).sum();
-            let n_chunks = batch.with_facet(NodeType::Chunk, "kind", WAITING)?.len();
+            let n_chunks = batch.count_with_facet(NodeType::Chunk, "kind", WAITING)?;
             Ok::<_, MemoryError>((n_buffered, n_chunks))
         })?;
         let mut answer = json!({"buffered": n_buffered, "chunks": n_chunks});

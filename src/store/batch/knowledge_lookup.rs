@@ -10,7 +10,7 @@ use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
 use crate::store::node_columns::SqlTemplate;
 use crate::store::reader::{disputes_what_is_over, limit};
-use crate::store::{NodeRecord, NodeRowId, PreparedStatements, StoreError};
+use crate::store::{ErrorContext, NodeRecord, NodeRowId, PreparedStatements, StoreError};
 
 /// Nodes that one look-up returns, at most.
 const FOUND_MAX: i64 = 10_000;
@@ -39,6 +39,24 @@ impl Batch<'_> {
         value: &str,
     ) -> Result<Vec<NodeRecord>, StoreError> {
         self.with_any_facet(node_type, key, &[value])
+    }
+
+    /// Returns the number of nodes of a type that have a value under a key.
+    pub(crate) fn count_with_facet(
+        &self,
+        node_type: NodeType,
+        key: &str,
+        value: &str,
+    ) -> Result<u32, StoreError> {
+        const COUNT: &str = "
+            SELECT count(*)
+              FROM facet
+             CROSS JOIN facet AS of_type ON of_type.key = 'type'
+                                        AND of_type.value = ?1
+                                        AND of_type.node = facet.node
+             WHERE facet.key = ?2 AND facet.value = ?3";
+        let params = params![node_type.as_str(), key, value];
+        self.tx.query_row(COUNT, params, |row| row.get(0)).doing("count nodes of knowledge")
     }
 
     /// Returns the nodes of a type that have one of some values under a key, eldest first.

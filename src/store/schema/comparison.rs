@@ -44,11 +44,11 @@ const REBUILT_TABLES: [&str; 11] = [
 /// Every object as kind, name and definition, in their order. The table of an object is a part of
 /// its definition where it has another name.
 ///
-/// The tables of statistics are SQLite's own, and so are the definitions of the full-text index's.
+/// The tables of statistics are SQLite's own. So are those behind the full-text index, but their
+/// definitions are known, and another one may have a check that runs on each write.
 const OBJECTS: &str = "
     SELECT type, name,
-           trim(iif(tbl_name IS name, '', tbl_name || char(10))
-                || iif(name GLOB 'node_fts_*' AND type = 'table', '', ifnull(sql, '')), char(10))
+           trim(iif(tbl_name IS name, '', tbl_name || char(10)) || ifnull(sql, ''), char(10))
       FROM sqlite_schema
      WHERE NOT (type = 'table' AND name IN ('sqlite_stat1', 'sqlite_stat4'))
      ORDER BY type, name";

@@ -171,3 +171,20 @@ fn the_base_below_an_overlay_outlives_what_is_dropped() {
     assert!(!String::from_utf8_lossy(&bytes(&fixture)).contains("zzsecretname"));
     fixture.check_health();
 }
+
+#[test]
+fn the_base_below_an_overlay_goes_once_the_overlay_is_forgotten() {
+    let fixture = RollbackFixture::new(23);
+    fixture.write("a.md", "Keep.\n\nThe zzsecretname of the first version.\n").compile();
+    fixture.overlay(fixture.id_of("The zzsecretname of the first version."), "By robot.");
+    let has_base = || String::from_utf8_lossy(&bytes(&fixture)).contains("zzsecretname");
+    let collect = |keep| {
+        fixture.writer().collect(keep, GcMode::Real, NOW, i64::MAX).unwrap();
+    };
+    collect(SnapshotRetentionPolicy::Last(1));
+    assert!(has_base());
+    fixture.write("a.md", "Keep.\n\nSomething entirely different now.\n").compile();
+    collect(SnapshotRetentionPolicy::Last(1));
+    assert!(!has_base());
+    fixture.check_health();
+}

@@ -88,6 +88,12 @@ fn each_kind_of_difference_is_named() {
             "altered index `diff_by_node`",
         ),
         (
+            "PRAGMA writable_schema = ON;
+             UPDATE sqlite_schema SET sql = replace(sql, 'sz BLOB', 'sz BLOB CHECK (sz IS NULL)')
+              WHERE name = 'node_fts_docsize'",
+            "altered table `node_fts_docsize`",
+        ),
+        (
             "DROP TABLE pulse; CREATE VIEW pulse AS SELECT 1",
             "missing table `pulse`, foreign view `pulse`",
         ),
