@@ -20,8 +20,8 @@ const PIECES: [&str; 60] = [
 #[rustfmt::skip]
 const MARKS: [&str; 36] = [
     "user", "password", "DB_PASS", "api_key", "n", "F", "hunter2horse", "Tr0ub4dor&3", "ä",
-    "\u{feff}", " ", "\t", "\n", "\r\n", "\u{b}", "\\", "\"", "'", "`", ",", ";", "|", "=", ":", ":=",
-    "=>", "--", "---", "::", "{", "}:", "[2]{", "(", "<", ">", "«redacted:jwt»",
+    "\u{feff}", " ", "\t", "\n", "\r\n", "\u{b}", "\\", "\"", "'", "`", ",", ";", "|", "=", ":",
+    ":=", "=>", "--", "---", "::", "{", "}:", "[2]{", "(", "<", ">", "«redacted:jwt»",
 ];
 
 /// Panics when redacting the text in `data` violates an invariant.

@@ -30,15 +30,23 @@ pub(super) fn replace(
     path: &str,
     texts: (&[u8], &[u8]),
 ) -> io::Result<Option<FileStat>> {
-    replace_while(root, path, texts, &mut || ())
+    replace_while(root, path, texts, &mut |_| ())
 }
 
-/// Replaces a file as [`replace`], and calls `meanwhile` before each exchange.
+/// A moment at which others may save the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SwapMoment {
+    BeforeExchange,
+    /// The new file is in place; others may have the old one open.
+    Exchanged,
+}
+
+/// Replaces a file as [`replace`], and calls `meanwhile` before each exchange, and after the first.
 fn replace_while(
     root: &Path,
     path: &str,
     (expected, bytes): (&[u8], &[u8]),
-    meanwhile: &mut dyn FnMut(),
+    meanwhile: &mut dyn FnMut(SwapMoment),
 ) -> io::Result<Option<FileStat>> {
     let place = FileLocation::of(root, path)?;
     let Some(old) = place.open(&place.name)? else { return Ok(None) };
@@ -47,7 +55,7 @@ fn replace_while(
     }
     let (draft, stat) = place.draft(bytes, Some(&old.metadata()?))?;
     let own = place.version(&draft)?;
-    meanwhile();
+    meanwhile(SwapMoment::BeforeExchange);
     match place.rename(&draft, RenameFlags::EXCHANGE) {
         Ok(()) => (),
         // Some file systems cannot; then the look before is all there is.
@@ -60,9 +68,11 @@ fn replace_while(
             return if error == Errno::NOENT { Ok(None) } else { Err(error.into()) };
         }
     }
+    // While the disk is waited for, who had the file open ends its save.
+    let synced = place.sync();
+    meanwhile(SwapMoment::Exchanged);
     let out = place.version(&draft);
     let is_as_seen = out.as_ref().is_ok_and(|it| it.bytes.as_deref() == Some(expected));
-    let synced = if is_as_seen { place.sync() } else { Ok(()) };
     if is_as_seen && synced.is_ok() {
         place.remove(&draft);
         return Ok(Some(stat));
@@ -154,11 +164,11 @@ impl FileLocation {
         &self,
         draft: &OsStr,
         mut inside: FileVersion,
-        meanwhile: &mut dyn FnMut(),
+        meanwhile: &mut dyn FnMut(SwapMoment),
     ) -> io::Result<()> {
         let mut exchange = || {
             let newest = self.version(draft)?;
-            meanwhile();
+            meanwhile(SwapMoment::BeforeExchange);
             self.rename(draft, RenameFlags::EXCHANGE)?;
             let is_put_back = self.version(draft)? == inside;
             inside = newest;
@@ -274,7 +284,9 @@ fn lock(folder: &OwnedFd) -> io::Result<Option<File>> {
     for _ in 0..LOOKS_MAX {
         match folder.try_lock() {
             Ok(()) => return Ok(Some(folder)),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK_WAIT),
+            Err(TryLockError::WouldBlock) => {
+                let _ = crossbeam_channel::never::<()>().recv_timeout(LOOK_WAIT);
+            }
             Err(TryLockError::Error(_)) => return Ok(None),
         }
     }

@@ -51,7 +51,10 @@ fn replace_during(saves: &[Save]) -> (io::Result<bool>, Vec<(String, String)>) {
     let file = dir.path().join("a.md");
     fs::write(&file, "old").unwrap();
     let mut nth = 0;
-    let mut meanwhile = || {
+    let mut meanwhile = |moment| {
+        if moment == SwapMoment::Exchanged {
+            return;
+        }
         save(&file, saves.get(nth).copied().unwrap_or(Save::Nothing), &format!("version {nth}"));
         nth += 1;
     };
@@ -124,4 +127,20 @@ fn of_two_who_replace_a_file_at_once_one_does() {
         let winner = usize::from(replaced[1]);
         assert!(files_in(dir.path()) == [("a.md".to_owned(), texts[winner].clone())]);
     }
+}
+
+#[test]
+fn what_is_appended_to_the_open_file_is_put_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.md");
+    fs::write(&path, "old").unwrap();
+    let mut opened = fs::File::options().append(true).open(&path).unwrap();
+    let mut append = |moment| {
+        if moment == SwapMoment::Exchanged {
+            opened.write_all(b", and theirs").unwrap();
+        }
+    };
+    let replaced = replace_while(dir.path(), "a.md", (b"old", b"new"), &mut append);
+    assert!(replaced.unwrap().is_none());
+    assert_eq!(files_in(dir.path()), [("a.md".to_owned(), "old, and theirs".to_owned())]);
 }
