@@ -77,9 +77,9 @@ impl LastSeenState {
             .into_iter()
             .map(ChangedUri::Borrowed)
             .collect();
-        let is_written = before.head != self.counters.head;
+        let is_written = !before.is_same_head(&self.counters);
         if is_written {
-            changed.extend(changed_knowledge(reader, &before, &self.counters)?);
+            changed.extend(changed_knowledge(reader, &before)?);
         }
         let is_read = before.heats != self.counters.heats;
         let is_redefined = before.views != self.counters.views;
@@ -107,10 +107,9 @@ impl LastSeenState {
 fn changed_knowledge(
     reader: &Reader,
     before: &ChangeDetectionCounters,
-    now: &ChangeDetectionCounters,
 ) -> Result<impl Iterator<Item = ChangedUri>, StoreError> {
     // A history that was cut back does not say what went.
-    let is_cut_back = now.head < before.head;
+    let is_cut_back = !reader.has_gone_on_from(before)?;
     let types = reader.types_changed_since(before.head)?;
     let shows =
         move |of: &&(&str, &[&str])| is_cut_back || of.1.iter().any(|it| types.contains(*it));
@@ -179,9 +178,10 @@ fn changed(
     if before == now {
         return Ok(Vec::new());
     }
-    let is_written = before.head != now.head;
+    let is_written = !before.is_same_head(now);
     let is_filed = before.files != now.files
-        || is_written && (now.head < before.head || reader.has_file_changes_since(before.head)?);
+        || is_written
+            && (!reader.has_gone_on_from(before)? || reader.has_file_changes_since(before.head)?);
     let is_retold = is_written || before.oldest != now.oldest;
     let is_cooler = before.attended != now.attended && reader.has_cooling_nodes()?;
     let is_warmed = is_cooler || before.heats != now.heats;

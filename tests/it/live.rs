@@ -91,6 +91,36 @@ fn a_write_notifies_subscribers_of_another_server() {
 }
 
 #[test]
+fn a_restore_and_as_many_writes_are_noticed_by_a_server() {
+    let folder = compiled();
+    folder.ok(["backup", "b.db", "--db", "m.db"]);
+    let names = ["snapshots", "tree", "heat"];
+    let mut server = subscriber(&folder, &["--db", "m.db"], &names);
+    let payload = json!({"payload": "# Lost\n\nBy the restore.\n\n- all of it"});
+    check_changes(&mut server, "MemoryWrite", &payload, &names);
+    let sums = |client: &mut Client| {
+        ["map", "heat", "overview"].map(|name| {
+            let uri = format!("remindb://{name}");
+            let reply = client.ask("resources/read", json!({"uri": uri}));
+            let text = reply["result"]["contents"][0]["text"].as_str().unwrap();
+            let mut shown: Value = serde_json::from_str(text).unwrap();
+            if name == "overview" {
+                shown["snapshots"]["latest_age_s"] = Value::Null;
+            }
+            shown
+        })
+    };
+    sums(&mut server);
+    folder.ok(["restore", "b.db", "--db", "m.db"]);
+    folder.ok(["write", "A text.", "--db", "m.db"]);
+    check_updates(&server, &names);
+    let mut fresh = Client::legacy(&folder, &["--db", "m.db"]);
+    assert_eq!(sums(&mut server), sums(&mut fresh));
+    fresh.end();
+    server.end();
+}
+
+#[test]
 fn an_own_write_notifies_only_when_it_changes_something() {
     let folder = compiled();
     let names = ["graph", "snapshots", "tree", "files"];

@@ -146,6 +146,26 @@ fn a_server_goes_on_with_what_was_restored() {
     assert_eq!(folder.facts(safety)["nodes"], folder.facts("m.db")["nodes"]);
 }
 
+/// A client that has seen a snapshot's number must not be led to another one by it.
+#[test]
+fn no_number_comes_again_after_a_restore() {
+    let folder = memory();
+    folder.ok(["backup", "b.db", "--db", "m.db"]);
+    let head = || folder.facts("m.db")["head"]["id"].as_i64().unwrap();
+    let write = |text: &str| drop(folder.ok(["write", text, "--db", "m.db"]));
+    let restore = || drop(folder.ok(["restore", "b.db", "--db", "m.db"]));
+    (0..3).for_each(|it| write(&format!("Text {it}.")));
+    let last = head();
+    restore();
+    assert_eq!(head(), last - 3);
+    write("Another text.");
+    assert_eq!(head(), last + 1);
+    restore();
+    write("A third one.");
+    assert_eq!(head(), last + 2);
+    folder.assert_healthy("m.db");
+}
+
 #[test]
 fn a_damaged_backup_is_not_restored() {
     let folder = memory().file("tax.txt", "please do not overwrite this");

@@ -630,7 +630,7 @@ fn whatever_erases_and_the_doctor_name_the_copies_that_a_kill_left() {
     let folder = Folder::new();
     folder.ok(["write", "Nothing.", "--db", "m.db"]);
     let left = [".m.db.0.draft", ".m.db.before-restore.0.draft", ".m.db.damaged.0.draft-wal"];
-    let others = [".m.db.draft", ".m.db.new.x.draft", ".n.db.new.0.draft", ".m.db.new.1.draft"];
+    let others = [".m.db.draft", ".m.db.new.x.draft", ".m.db.new.1.draft"];
     for name in left.iter().chain(&others) {
         folder.write(name, "what was there");
     }
@@ -657,6 +657,51 @@ fn whatever_erases_and_the_doctor_name_the_copies_that_a_kill_left() {
         let as_json: Value = serde_json::from_str(&as_json).unwrap();
         assert_eq!(as_json["unfinished_copies"].as_array().unwrap().len(), 3, "{as_json}");
     }
+}
+
+/// A backup and an export have names that the user gave them.
+#[test]
+fn copies_that_a_kill_left_are_named_whatever_they_were_to_become() {
+    let folder = Folder::new();
+    folder.ok(["write", "Nothing.", "--db", "m.db"]);
+    let left = [".copy1.0.draft", ".n.db.new.12.draft-wal", ".out.jsonl.0.draft", ".notes.0.draft"];
+    let others =
+        [".0.draft", "copy1.0.draft", ".copy1.draft", ".copy1.0.draft.txt", ".copy1.1.draft"];
+    for name in left[..3].iter().chain(&others) {
+        folder.write(name, "what was there");
+    }
+    folder.write(".notes.0.draft/a.md", "what was there");
+    folder.write(".notes.1.draft/a.md", "what will be there");
+    // Processes are at work on these.
+    let held = [".copy1.1.draft", ".notes.1.draft"].map(|it| {
+        let draft = fs::File::open(folder.path(it)).unwrap();
+        draft.lock().unwrap();
+        draft
+    });
+    let others = others.iter().chain(&[".notes.1.draft"]);
+    for command in ["redact", "gc", "doctor"] {
+        let shown = folder.ok([command, "--db", "m.db"]);
+        for name in left {
+            assert!(shown.contains(&format!("/{name}`")), "{command}: {name}: {shown}");
+        }
+        for name in others.clone() {
+            assert!(!shown.contains(&format!("/{name}`")), "{command}: {name}: {shown}");
+        }
+    }
+    drop(held);
+}
+
+#[test]
+fn a_memory_that_is_named_like_a_copy_is_none() {
+    let folder = Folder::new();
+    let db = ".m.0.draft";
+    folder.ok(["write", "Nothing.", "--db", db]);
+    let server = Client::legacy(&folder, &["--db", db]);
+    for command in ["redact", "gc", "doctor"] {
+        let shown = folder.ok([command, "--db", db]);
+        assert!(!shown.contains("unfinished"), "{command}: {shown}");
+    }
+    server.end();
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use rusqlite::backup::Backup;
+use rusqlite::{Connection, Row};
 
 use super::atomic_file::{resolve_symlink, sync_folder};
 use super::backup::{self as pages, BackupReport, open_to_copy, refuse_same};
@@ -19,6 +20,7 @@ use super::{
     complaint_beside, with_suffix,
 };
 use crate::ingest::scan::FileIdentity;
+use crate::maintenance::doctor::NUMBER_MAX;
 use crate::store::commit_outcome::at_commit;
 use crate::store::database_path_check::COMPANIONS;
 use crate::store::file_identity_check::{ASIDE, OpenedFiles};
@@ -197,9 +199,42 @@ fn replace(
     let full = db.canonicalize().unwrap_or_else(|_| db.to_owned());
     pages::step(&backup, 1, progress).map_err(|error| name_holder(error, &full))?;
     ready()?;
+    // Nobody counts on meanwhile. SQLite begins to copy anew, since another connection wrote.
+    continue_numbers(db, draft.path())?;
     while pages::step(&backup, STEP_PAGES, progress).map_err(at_commit)? {}
     drop(backup);
     Ok(file_identity.confirm(&to)?)
+}
+
+/// Has the numbers of the draft go on after those of the memory that it replaces.
+///
+/// Servers tell by them whether what they know still holds, and clients name snapshots by them.
+/// Were they those of the backup, the next writes would reach the same numbers again.
+fn continue_numbers(old: &Path, draft: &Path) -> Result<(), StoreError> {
+    const LAST: &str = "
+        SELECT ifnull((SELECT max(edges, files, heats, views) FROM pulse), 0),
+               ifnull((SELECT max(seq) FROM sqlite_sequence WHERE name = 'snapshot'), 0)";
+    const RAISE: &str = "UPDATE pulse SET edges = ?1, files = ?1, heats = ?1, views = ?1";
+    const DROP: &str = "DELETE FROM sqlite_sequence WHERE name = 'snapshot'";
+    const CONTINUE: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES ('snapshot', ?1)";
+    const DOING: &str = "count on after the replaced memory";
+    let read = |conn: &Connection| {
+        let pair = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
+        conn.query_row(LAST, [], pair).doing(DOING)
+    };
+    let (old_count, old_snapshot) = read(&connection::open_to_examine(old)?)?;
+    let mut conn = connection::open_existing(draft, "open the new file")?;
+    let (new_count, new_snapshot) = read(&conn)?;
+    // A number beyond all bounds is a fault, which a restore mends.
+    let is_sound = |it: i64| it < NUMBER_MAX;
+    let change = conn.transaction().doing(DOING)?;
+    let count = [old_count, new_count].into_iter().filter(|it| is_sound(*it)).max().unwrap_or(0);
+    change.execute(RAISE, [count + 1]).doing(DOING)?;
+    if new_snapshot < old_snapshot && is_sound(old_snapshot) {
+        change.execute(DROP, []).doing(DOING)?;
+        change.execute(CONTINUE, [old_snapshot]).doing(DOING)?;
+    }
+    change.commit().doing(DOING)
 }
 
 /// Creates a draft that will replace `db`, whose log and other companions may exist.

@@ -10,6 +10,7 @@ use crate::memory::{Error, Memory};
 use crate::model::vector::model_number;
 use crate::providers::ProviderClient;
 use crate::server::StopSignal;
+use crate::store::reader::ChangeDetectionCounters;
 use crate::store::{ClaimableLeaseAge, LeaseManager, NodeRowId};
 
 /// Time between two looks for changes.
@@ -49,22 +50,23 @@ pub(super) fn fill(
     memory: &Memory,
     source: &ProviderClient,
     leases: &Arc<LeaseManager>,
-    seen: &mut Option<i64>,
+    seen: &mut Option<ChangeDetectionCounters>,
     stop: &StopSignal,
 ) -> Result<(), String> {
     let told = |error: Error| error.to_string();
-    let newest =
-        memory.read(|reader| Ok::<_, Error>(reader.versions().snapshots()?.last)).map_err(told)?;
+    let newest = memory.read(|reader| Ok::<_, Error>(reader.change_counters()?)).map_err(told)?;
     let is_held = || {
         leases
             .take(LEASE, ClaimableLeaseAge::Expired, memory.clock().now())
             .map_err(|it| it.to_string())
     };
-    if *seen == Some(newest) || !is_held()? {
+    // A restored backup has the vectors of its time, and perhaps those of another model.
+    let same_file = seen.filter(|it| it.views == newest.views);
+    if same_file.is_some_and(|it| it.is_same_head(&newest)) || !is_held()? {
         return Ok(());
     }
     let writer = memory.vector_writer().map_err(told)?;
-    if seen.is_none() {
+    if same_file.is_none() {
         writer.drop_others(model_number(source.model())).map_err(|it| it.to_string())?;
     }
     let pause = |wait: Duration| stop.is_set_within(wait);

@@ -39,8 +39,8 @@ pub(in crate::store) struct EntityNamesAtHead {
     names: HashSet<String>,
 }
 
-/// The snapshot of HEAD, the fingerprint of the state, and the number that grows with each repair:
-/// those tell of every change of the nodes' names. A restored backup counts its snapshots again.
+/// The snapshot of HEAD, the fingerprint of the state, and the number that grows with each repair
+/// and restore: those tell of every change of the nodes' names.
 type EntityNameCacheVersion = (i64, i64, i64);
 
 impl Default for KnownEntityNames {

@@ -29,8 +29,8 @@ pub(crate) struct SumCache {
 
 #[derive(Clone, Default)]
 struct CachedTotals {
-    /// The number of snapshots, by the newest and the oldest.
-    snapshots: Option<((i64, i64), u64)>,
+    /// The number of snapshots, by the newest, the oldest, and what grows with a restore.
+    snapshots: Option<((i64, i64, i64), u64)>,
     temperatures: Option<(ChangeDetectionCounters, UnixMillis, TemperatureStats)>,
 }
 
@@ -50,7 +50,7 @@ impl Reader {
         counters: &ChangeDetectionCounters,
     ) -> Result<u64, StoreError> {
         const SNAPSHOTS: &str = "SELECT count(*) FROM snapshot";
-        let key = (counters.head, counters.oldest);
+        let key = (counters.head, counters.oldest, counters.views);
         if let Some((known, n)) = self.sums.known().snapshots
             && known == key
         {

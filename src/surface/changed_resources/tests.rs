@@ -1,7 +1,8 @@
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::maintenance::transfer::{self, IfExists};
 use crate::memory::{AppendOrReplaceMode, ForgetChildrenMode, Memory, RelateRequest};
 use crate::model::clock::{Clock, UnixMillis};
 use crate::model::heat::PendingAttendedTime;
@@ -64,6 +65,11 @@ impl WatchedMemory {
         let changed = self.watch.changed_resources(&self.watching.read_only()).unwrap();
         let short = changed.iter().map(|it| it.strip_prefix("remindb://").unwrap());
         short.collect::<Vec<_>>().join(" ")
+    }
+
+    fn restore(&self, backup: &Path) {
+        let db = self.folder.path().join("memory.db");
+        transfer::restore(backup, &db, "now", &mut |_, _| ()).unwrap();
     }
 
     #[track_caller]
@@ -145,6 +151,46 @@ fn a_clock_that_cools_nothing_changes_nothing() {
     fixture.watch.begin(&fixture.watching.read_only()).unwrap();
     fixture.writing.tick(PendingAttendedTime { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
     fixture.check_changes("");
+}
+
+/// A restored backup has former numbers, which the next writes would reach again.
+#[test]
+fn a_restore_is_noticed_after_as_many_writes() {
+    let fixture = WatchedMemory::compiled();
+    let (db, backup) = ("memory.db", "backup.db");
+    let [db, backup] = [db, backup].map(|it| fixture.folder.path().join(it));
+    transfer::backup(&db, &backup, IfExists::Refuse, &mut |_, _| ()).unwrap();
+    let write = |text| fixture.writing.write(text, None, AppendOrReplaceMode::Append).unwrap();
+    write("Lost by the restore.");
+    fixture.check_changes("graph snapshots timeline tree heat");
+    fixture.restore(&backup);
+    write("Another text.");
+    fixture.check_changes(
+        "graph snapshots timeline tree files temperature heat review topics concepts episodes \
+         entities conflicts bootstrap events",
+    );
+    // The state that a restore leads to may have the same HEAD as the one before.
+    fixture.writing.fetch(&fixture.id("deep"), None).unwrap();
+    fixture.check_changes("temperature heat");
+    transfer::backup(&db, &backup, IfExists::Replace, &mut |_, _| ()).unwrap();
+    fixture.restore(&backup);
+    fixture.check_changes("graph files temperature heat");
+}
+
+#[test]
+fn what_a_history_lost_is_told_though_it_went_on_since() {
+    use crate::memory::knowledge::RememberRequest;
+    let fixture = WatchedMemory::compiled();
+    let remember = serde_json::json!({"content": "The tide was late."});
+    let remember = RememberRequest::parse(remember.as_object().unwrap()).unwrap();
+    fixture.writing.remember(remember).unwrap();
+    fixture.changed();
+    fixture.writing.rollback(1, true).unwrap();
+    fixture.writing.write("Another text.", None, AppendOrReplaceMode::Append).unwrap();
+    fixture.check_changes(
+        "graph snapshots timeline tree files heat review topics concepts episodes entities \
+         conflicts bootstrap events",
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 use tempfile::TempDir;
 
 use super::*;
+use crate::maintenance::transfer::{self, IfExists};
 use crate::memory::{AppendOrReplaceMode, ForgetChildrenMode};
 use crate::model::clock::{Clock, UnixMillis};
 use crate::providers::{ProviderJob, Providers, shell_provider_testing};
@@ -17,7 +18,7 @@ struct Case {
     folder: TempDir,
     memory: Memory,
     leases: Arc<LeaseManager>,
-    seen: Option<i64>,
+    seen: Option<ChangeDetectionCounters>,
 }
 
 impl Case {
@@ -152,6 +153,18 @@ fn texts_are_looked_for_after_changes_only_and_by_one_server() {
     other.release(LEASE).unwrap();
     case.fill().unwrap();
     assert_eq!(case.n_vectors(), 13);
+}
+
+#[test]
+fn a_restore_is_a_change_though_its_last_snapshot_is_as_before() {
+    let mut case = Case::of_notes();
+    let [db, backup] = ["memory.db", "backup.db"].map(|it| case.folder.path().join(it));
+    case.memory.vector_writer().unwrap().drop_others(0).unwrap();
+    transfer::backup(&db, &backup, IfExists::Refuse, &mut |_, _| ()).unwrap();
+    transfer::restore(&backup, &db, "now", &mut |_, _| ()).unwrap();
+    assert_eq!(case.n_vectors(), 0, "the backup had none");
+    case.fill().unwrap();
+    assert_eq!(case.n_vectors(), 12);
 }
 
 #[test]
