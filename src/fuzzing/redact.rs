@@ -16,7 +16,7 @@ const PIECES: [&str; 60] = [
     "password: |\n  ", "  ", "|", "\t", ";", ", \"value\": ", "swordfish",
 ];
 
-/// What decides where names, values and columns begin and end.
+/// Marks and words that decide where names, values and columns begin and end.
 #[rustfmt::skip]
 const MARKS: [&str; 36] = [
     "user", "password", "DB_PASS", "api_key", "n", "F", "hunter2horse", "Tr0ub4dor&3", "ä",
