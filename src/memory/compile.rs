@@ -11,6 +11,7 @@ mod compile_planner;
 mod export_marks;
 mod file_being_compiled;
 mod file_groups_by_moved_text;
+mod moved_tombstones;
 mod plan;
 mod read_and_parse;
 mod redacted_namesakes;

@@ -106,6 +106,12 @@ pub(super) fn forgotten_texts(
     Ok(hashes.iter().filter_map(|it| ContentHash::parse(it)).collect())
 }
 
+/// Returns the files in which an agent forgot something.
+pub(super) fn files_with_forgotten(conn: &Connection) -> Result<Vec<FileId>, StoreError> {
+    const FILES: &str = "SELECT DISTINCT file FROM tombstone";
+    conn.rows(FILES, [], |row| row.get(0).map(FileId), "read what was forgotten")
+}
+
 /// A query of the files that no node lies in, to which conditions are added.
 macro_rules! files_without_nodes {
     () => {

@@ -152,6 +152,11 @@ impl Writer {
         self.read(|conn| source_files::forgotten_texts(conn, file))
     }
 
+    /// Returns the files in which an agent forgot something.
+    pub(crate) fn files_with_forgotten(&self) -> Result<Vec<FileId>, StoreError> {
+        self.read(source_files::files_with_forgotten)
+    }
+
     /// Runs a query in a schema that was checked.
     fn read<T>(
         &self,

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use super::file_being_compiled::{FileBeingCompiled, ParsedFile, base_hash};
 use crate::model::identity::{self, AlignmentNode, ContentHash, NodeId, TextHistoryIndex};
 use crate::model::order_keys::{self, AssignedOrderKey, KeptMovedOrRenumbered};
-use crate::model::tree::{DocumentTree, NodeType};
+use crate::model::tree::NodeType;
 use crate::store::{
     Batch, FileId, ForgottenNodeTombstone, NodePlace, NodeRecord, NodeRowId, StoreError,
 };
@@ -79,16 +79,16 @@ pub(super) fn known_nodes(parsed: &ParsedFile) -> Vec<AlignmentNode<'_>> {
 /// ancestor.
 ///
 /// Among equal blocks, those in the place of the forgotten ones are removed: the file is aligned
-/// with the whole of its last version. Tombstones without a block are dropped.
+/// with the whole of its last version. Returns the tombstones without a block, too.
 pub(super) fn without_forgotten(
     batch: &Batch<'_>,
     file: FileId,
     old: &[NodeRecord],
     parsed: ParsedFile,
-) -> Result<ParsedFile, StoreError> {
-    let tombstones = batch.tombstones(file)?;
+) -> Result<(ParsedFile, Vec<ForgottenNodeTombstone>), StoreError> {
+    let mut tombstones = batch.tombstones(file)?;
     if tombstones.is_empty() {
-        return Ok(parsed);
+        return Ok((parsed, tombstones));
     }
     let before = LastCompiledFileNodes::new(batch, old, &tombstones)?;
     let mut matched = before.match_blocks(&base_nodes(batch, old)?, &tombstones, &parsed);
@@ -132,12 +132,10 @@ pub(super) fn without_forgotten(
         }
         found.insert(moved.id);
     }
-    for it in tombstones.iter().filter(|it| !found.contains(&it.id)) {
-        batch.drop_tombstone(file, it.id)?;
-    }
     let is_dropped: Vec<bool> =
         (0..n_nodes).map(|idx| forgotten(&matched, idx).is_some()).collect();
-    Ok(remove_blocks(parsed, &is_dropped))
+    tombstones.retain(|it| !found.contains(&it.id));
+    Ok((remove_blocks(parsed, &is_dropped), tombstones))
 }
 
 /// The last compiled version of a file: its nodes, then its tombstones.
@@ -220,8 +218,7 @@ impl LastCompiledFileNodes {
 
 /// Removes blocks; their children move up.
 pub(super) fn remove_blocks(parsed: ParsedFile, is_dropped: &[bool]) -> ParsedFile {
-    let mut kept =
-        ParsedFile { tree: DocumentTree::default(), hashes: Vec::new(), marks: Vec::new() };
+    let mut kept = ParsedFile::default();
     let mut marks = parsed.marks.into_iter();
     // For each old index, the new index of it or of its nearest remaining ancestor.
     let mut now_at: Vec<Option<usize>> = Vec::with_capacity(is_dropped.len());

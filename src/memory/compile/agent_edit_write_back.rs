@@ -34,7 +34,7 @@ use crate::ingest::redact::Redactor;
 use crate::ingest::scan::{self, IgnoreRules};
 use crate::model::clock::UnixMillis;
 use crate::model::file_stat::FileStat;
-use crate::model::identity::ContentHash;
+use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{DocumentTree, Node};
 use crate::settings::root_settings::RootSettings;
 use crate::store::{
@@ -380,7 +380,8 @@ fn nodes_of(
         known.records.push(Some(record));
         known.tombstones.push(None);
     }
-    let is_all = nodes.next().is_none() && buried.is_empty();
+    // A file without a block keeps its tombstones, in case that its blocks come back.
+    let is_all = nodes.next().is_none() && (buried.is_empty() || tree.nodes.is_empty());
     Ok(is_all.then_some(known))
 }
 
@@ -406,11 +407,10 @@ fn place_tombstones(
     (tree, origins): (&DocumentTree, &[Option<usize>]),
     tombstones: &[Option<ForgottenNodeTombstone>],
 ) -> Result<Vec<bool>, CompileError> {
-    let stays: HashSet<usize> = origins.iter().flatten().copied().collect();
-    for (at, it) in tombstones.iter().enumerate() {
-        if let Some(it) = it.as_ref().filter(|_| !stays.contains(&at)) {
-            batch.drop_tombstone(row.id, it.id)?;
-        }
+    let of_block = |&at: &usize| tombstones[at].as_ref().map(|it| it.id);
+    let stays: HashSet<NodeId> = origins.iter().flatten().filter_map(of_block).collect();
+    for it in batch.tombstones(row.id)?.iter().filter(|it| !stays.contains(&it.id)) {
+        batch.drop_tombstone(row.id, it.id)?;
     }
     let mut is_forgotten = Vec::with_capacity(tree.nodes.len());
     for (node, origin) in tree.nodes.iter().zip(origins) {

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::agent_edit_alignment::{self, AgentInserts};
 use super::export_marks;
 use super::file_being_compiled::{FileBeingCompiled, ParsedFile, base_hash};
+use super::moved_tombstones::{DisplacedTombstones, UnlessMoved};
 use super::plan::CompilePlan;
 use super::read_and_parse::FileReadOutcome;
 use super::{CompileError, DeletedFile, FileWarning};
@@ -71,8 +72,9 @@ pub(super) fn apply_slice(
     }
     let (pool, moved) = (Vec::new(), BTreeSet::new());
     let (warnings, purged) = (Vec::new(), Vec::new());
-    let repaired = Vec::new();
-    let mut run = SliceApplier { plan, root, rows, moved, pool, repaired, warnings, purged, now };
+    let (repaired, displaced) = (Vec::new(), DisplacedTombstones::default());
+    let mut run =
+        SliceApplier { plan, root, rows, moved, pool, displaced, repaired, warnings, purged, now };
     if !vanished.is_empty() {
         run.settle_vanished(batch, &vanished, &slice.files)?;
     }
@@ -96,6 +98,8 @@ struct SliceApplier<'a> {
     moved: BTreeSet<FileId>,
     /// Old nodes without a successor so far, in document order by file.
     pool: Vec<NodeRecord>,
+    /// Tombstones without a block so far.
+    displaced: DisplacedTombstones,
     /// Nodes with a text that a repair accepted.
     repaired: Vec<NodeId>,
     warnings: Vec<FileWarning>,
@@ -118,7 +122,7 @@ impl SliceApplier<'_> {
             let forgotten = batch.tombstones(row.id)?;
             let hashes = nodes.iter().map(base_hash);
             removed.push(hashes.chain(forgotten.iter().map(|it| it.source_hash)).collect());
-            old.push(nodes);
+            old.push((nodes, forgotten));
         }
         let is_new =
             |it: &&FileReadOutcome| self.rows.get(&it.found.path).is_none_or(|known| known.is_gone);
@@ -142,10 +146,11 @@ impl SliceApplier<'_> {
                 FileRow { root: self.root, path: path.clone(), content_hash: None, ..row.clone() };
             self.rows.insert(path.clone(), row);
         }
-        for ((row, nodes), is_renamed) in vanished.iter().zip(old).zip(is_renamed) {
+        for ((row, (nodes, forgotten)), is_renamed) in vanished.iter().zip(old).zip(is_renamed) {
             if !is_renamed {
                 self.purged.push(DeletedFile { path: row.path.clone(), nodes: nodes.len() });
                 self.pool.extend(nodes);
+                self.displaced.add(row.id, forgotten, UnlessMoved::Stays);
             }
         }
         Ok(())
@@ -161,6 +166,7 @@ impl SliceApplier<'_> {
             works.extend(self.begin(batch, source)?);
         }
         self.match_moves(&mut works);
+        std::mem::take(&mut self.displaced).settle(batch, self.plan, &mut works)?;
         for mut work in works {
             agent_edit_alignment::replace_accepted_bases(batch, &mut work)?;
             let seed = self.plan.workspace.initial_temperatures.of(&work.path);
@@ -228,7 +234,10 @@ impl SliceApplier<'_> {
             self.warnings.extend(odd.into_iter().map(warn));
             return Ok(None);
         }
-        let parsed = agent_edit_alignment::without_forgotten(batch, file, &old, parsed)?;
+        let is_empty = parsed.hashes.is_empty();
+        let unless_moved = if is_empty { UnlessMoved::Stays } else { UnlessMoved::Dropped };
+        let (parsed, rest) = agent_edit_alignment::without_forgotten(batch, file, &old, parsed)?;
+        self.displaced.add(file, rest, unless_moved);
         let mut work =
             FileBeingCompiled { file, path, parsed, old, agent_nodes, matched: Vec::new() };
         self.align(batch, &mut work)?;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::moved_tombstones::absent_files;
 use super::plan::{CompilePlan, CompileScope};
 use super::redacted_namesakes::{self, KnownFile, unnumbered};
 use super::unsettled_file_deferral::UnsettledFileDeferral;
@@ -82,9 +83,10 @@ pub(super) fn make_plan(
     skipped.extend(walk.skipped);
     plan.skipped = skipped;
     plan.passed_over = walk.passed_over;
+    plan.exported = exported;
+    plan.forgotten_in_absent = absent_files(writer, (&plan, &scope), &rows, &walk.found)?;
     compare(&mut plan, &scope, (rows, nested), walk.found, &walk.unseen, recheck);
     plan.scope = scope;
-    plan.exported = exported;
     plan.workspace = workspace;
     Ok(plan)
 }

@@ -6,6 +6,7 @@ use crate::model::tree::DocumentTree;
 use crate::store::{FileId, NodeRecord};
 
 /// A file's new content: the tree, each node's hash, and its marks in an exported file.
+#[derive(Default)]
 pub(super) struct ParsedFile {
     pub(super) tree: DocumentTree,
     pub(super) hashes: Vec<ContentHash>,

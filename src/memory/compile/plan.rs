@@ -1,12 +1,14 @@
 //! The plan of a compile: the root that owns the path, and the changed files.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::ingest::markdown_export_format::RootWithinExport;
 use crate::ingest::scan::{PassedOverSummary, ScannedFile, SkippedPath};
+use crate::model::identity::ContentHash;
 use crate::settings::root_settings::RootSettings;
-use crate::store::FileRow;
+use crate::store::{FileId, FileRow};
 
 /// The work of a compile.
 #[derive(Debug, Default)]
@@ -27,6 +29,8 @@ pub(super) struct CompilePlan {
     pub(super) vanished: Vec<FileRow>,
     /// Files of nested roots that this root takes over, with their paths here.
     pub(super) adopted: Vec<(FileRow, String)>,
+    /// Forgotten texts whose files are not on the disk.
+    pub(super) forgotten_in_absent: AbsentFilesByForgottenText,
     pub(super) skipped: Vec<SkippedPath>,
     pub(super) passed_over: PassedOverSummary,
 }
@@ -36,6 +40,9 @@ impl CompilePlan {
         self.changed.is_empty() && self.vanished.is_empty() && self.adopted.is_empty()
     }
 }
+
+/// Files that are not on the disk, by the texts that were forgotten in them.
+pub(super) type AbsentFilesByForgottenText = HashMap<ContentHash, Vec<FileId>>;
 
 /// A root and a path in it.
 #[derive(Clone, Debug, Default)]

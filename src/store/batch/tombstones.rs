@@ -62,6 +62,43 @@ impl Batch<'_> {
             .doing("store a tombstone's place")
     }
 
+    /// Moves a tombstone to the file that has its block now, with the block's place there. Returns
+    /// whether it did: not into a file that has the node or a tombstone of it.
+    pub(crate) fn move_tombstone(
+        &mut self,
+        from: FileId,
+        into: FileId,
+        it: &ForgottenNodeTombstone,
+    ) -> Result<bool, StoreError> {
+        const IS_THERE: &str = "
+            SELECT 1 FROM tombstone WHERE node_id = ?1 AND file = ?2
+            UNION ALL
+            SELECT 1 FROM node WHERE id = ?1 AND file = ?2";
+        const MOVE: &str = "UPDATE tombstone SET file = ?3 WHERE node_id = ?1 AND file = ?2";
+        let (id, doing) = (it.id.to_string(), "move a tombstone");
+        if self.tx.has(IS_THERE, params![id, into.0], doing)? {
+            return Ok(false);
+        }
+        self.tx.run(MOVE, params![id, from.0, into.0], doing)?;
+        self.place_tombstone(into, it)?;
+        self.drop_file_if_gone(from)?;
+        Ok(true)
+    }
+
+    /// Returns whether a node is forgotten, and no other file has a tombstone of it.
+    pub(crate) fn is_only_forgotten_in(
+        &self,
+        file: FileId,
+        id: NodeId,
+    ) -> Result<bool, StoreError> {
+        const IS_ELSEWHERE: &str = "
+            SELECT 1 FROM tombstone WHERE node_id = ?1 AND file <> ?2
+            UNION ALL
+            SELECT 1 FROM node WHERE id = ?1";
+        let asked = params![id.to_string(), file.0];
+        Ok(!self.tx.has(IS_ELSEWHERE, asked, "find a forgotten node")?)
+    }
+
     /// Deletes the tombstone of a block that changed or left its file.
     pub(crate) fn drop_tombstone(&self, file: FileId, id: NodeId) -> Result<(), StoreError> {
         const DROP: &str = "DELETE FROM tombstone WHERE node_id = ?1 AND file = ?2";

@@ -7,6 +7,7 @@ use crate::store::{Batch, FileId, NodePlace, NodeRecord, NodeRowId, UnplacedNode
 use crate::text::{self, tokens};
 
 mod forgotten;
+mod forgotten_moved;
 
 pub(super) fn node(content: &str) -> Node {
     Node {

@@ -158,6 +158,31 @@ fn a_block_that_comes_back_to_its_file_is_not_there_twice() {
 }
 
 #[test]
+fn a_forgotten_block_that_moved_is_there_once_after_a_rollback() {
+    const MOVED: &str = "A paragraph that is long enough to be known in another file.";
+    for later in [LaterSnapshotPolicy::Keep, LaterSnapshotPolicy::Drop] {
+        let fixture = RollbackFixture::new(16);
+        let (with_a, with_b) = (format!("# A\n\n{MOVED}\n"), format!("# B\n\n{MOVED}\n"));
+        fixture.write("a.md", &with_a).write("b.md", "# B\n").compile();
+        let id = fixture.id_of(MOVED);
+        fixture.agent(|batch| cascade(batch, id));
+        fixture.write("a.md", "# A\n").write("b.md", &with_b).compile();
+        expect!["A / B"].assert_eq(&fixture.texts());
+        fixture.rollback(1, later);
+        fixture.write("b.md", &format!("{with_b}\nOne.\n")).compile();
+        assert_eq!(fixture.texts(), format!("A / {MOVED} / B / One."));
+        fixture.check_health();
+        // Where the memory has it, the file takes it back.
+        fixture.write("a.md", &with_a).write("b.md", "# B\n\nOne.\n").compile();
+        assert_eq!(fixture.texts(), format!("A / {MOVED} / B / One."));
+        assert_eq!(fixture.id_of(MOVED), id);
+        fixture.write("a.md", "# A\n").compile();
+        expect!["A / B / One."].assert_eq(&fixture.texts());
+        fixture.check_health();
+    }
+}
+
+#[test]
 fn a_block_of_two_files_is_forgotten_in_both() {
     let paragraph = "A paragraph of some size, long enough to be known again.";
     let (with_a, with_b) = (format!("# A\n\n{paragraph}\n"), format!("# B\n\n{paragraph}\n"));

@@ -56,7 +56,8 @@ impl Simulation {
             self.compiled.insert(file.clone(), text.clone());
         }
         let seen = seen::read_state(&self.db());
-        compiled::check(&self.model, &seen, &changed);
+        let on_disk = files.keys().map(|it| name(it)).collect();
+        compiled::check(&self.model, &seen, &changed, &on_disk);
         self.model.state = seen.state;
         self.model.base_blocks = seen.base_blocks;
         for (id, block) in self.model.base_blocks.values().flatten() {
