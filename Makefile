@@ -62,7 +62,7 @@ soak:                   ## 100,000 mixed calls over stdio and HTTP: nothing grow
 	cargo test --locked --test it soak:: -- --ignored --nocapture
 
 alarms:                 ## each hit of redaction in a folder of published sources (FOLDER=)
-	FOLDER='$(FOLDER)' cargo test --locked --lib fuzzing::redaction_false_positives -- \
+	FOLDER='$(FOLDER)' cargo test --locked --lib fuzzing::redaction_false_positive_rate -- \
 	    --include-ignored --nocapture
 
 watch:                  ## 10,000 reads beside a busy writer, and 1,000 of everything beside none
