@@ -59,9 +59,6 @@ pub(super) fn advice(error: &rusqlite::Error) -> Option<(ExternalErrorCause, &'s
             "the file or its disk is damaged: restore a backup with `remindb restore`, or read \
              what can be read with `remindb salvage`",
         ),
-        ErrorCode::ConstraintViolation => {
-            (State, "a row is in the way that remindb never writes: run `remindb doctor --fix`")
-        }
         ErrorCode::DatabaseBusy => {
             (State, "another process has been writing for a long time; try again later")
         }

@@ -198,6 +198,19 @@ fn statistics_that_another_program_made_go() {
 }
 
 #[test]
+fn a_temperature_of_no_node_is_in_no_ones_way() {
+    let folder = memory();
+    tamper(
+        &folder,
+        "INSERT INTO heat (node, temperature, at) SELECT max(key) + 1, 0.9, 0 FROM node;
+         UPDATE memory SET heated = (SELECT max(node) FROM heat)",
+    );
+    folder.ok(["write", "New words.", "--db", "m.db"]);
+    folder.ok(["doctor", "--fix", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
+}
+
+#[test]
 fn rows_that_refer_to_nothing_are_removed() {
     check(
         "INSERT INTO span VALUES (44444, 1, 2); UPDATE memory SET heated = 3;

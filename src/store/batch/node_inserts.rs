@@ -214,8 +214,9 @@ impl Batch<'_> {
     /// Counts the nodes inserted from `first` on, gives them the temperature of new ones, and
     /// records few.
     fn complete_inserts(&mut self, first: NodeRowId, n_nodes: usize) -> Result<(), StoreError> {
+        // Another program may have left the row of a node that is not there.
         const GIVE: &str = "
-            INSERT INTO heat (node, temperature, at, full_at) VALUES (?1, ?2, ?3, ?4)";
+            INSERT OR REPLACE INTO heat (node, temperature, at, full_at) VALUES (?1, ?2, ?3, ?4)";
         if !self.is_indexing_later() {
             self.record_waiting_inserts()?;
         }
