@@ -1,0 +1,108 @@
+//! Tests imports of small old databases, whose rows a test states.
+
+use std::path::PathBuf;
+
+use expect_test::{Expect, expect};
+
+use super::*;
+
+/// Tables with the columns that matter here; the import takes defaults for others.
+const SCHEMA: &str = "
+    CREATE TABLE nodes (
+        id TEXT PRIMARY KEY, parent_id TEXT, source_file TEXT, node_type TEXT, label TEXT,
+        content TEXT);
+    CREATE TABLE snapshots (id INTEGER PRIMARY KEY, message TEXT, compile_root TEXT);
+    CREATE TABLE diffs (
+        id INTEGER PRIMARY KEY, snapshot_id INTEGER, node_id TEXT, op TEXT, old_content TEXT,
+        new_content TEXT, old_source_file TEXT, old_node_type TEXT, old_label TEXT,
+        old_format TEXT);
+    CREATE TABLE relations (
+        id INTEGER PRIMARY KEY, source_node_id TEXT, target_node_id TEXT, origin TEXT);
+    CREATE TABLE pending_relations (
+        id INTEGER PRIMARY KEY, source_node_id TEXT, target_label TEXT, target_source TEXT,
+        target_id_hint TEXT, origin TEXT);";
+
+struct OldMemory {
+    dir: tempfile::TempDir,
+}
+
+impl OldMemory {
+    /// Makes an old database of `rows`, which are SQL.
+    fn new(rows: &str) -> OldMemory {
+        let old = OldMemory { dir: tempfile::tempdir().unwrap() };
+        let conn = Connection::open(old.path("old.db")).unwrap();
+        conn.execute_batch(SCHEMA).unwrap();
+        conn.execute_batch(rows).unwrap();
+        old
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Imports it; the new memory is sound.
+    fn import(&self) -> V03ImportReport {
+        let (old, db) = (self.path("old.db"), self.path("m.db"));
+        let now = UnixMillis(1_800_000_000_000);
+        import_old(&old, &db, &Redactor::builtin(), now, &mut |_, _| ()).unwrap()
+    }
+
+    /// Compares the rows of the new memory that a query with one column returns.
+    #[track_caller]
+    fn check(&self, sql: &str, expected: Expect) {
+        let conn = Connection::open(self.path("m.db")).unwrap();
+        let mut query = conn.prepare(sql).unwrap();
+        let rows = query.query_map([], |row| row.get::<_, Option<String>>(0)).unwrap();
+        let lines: Vec<String> = rows.map(|it| it.unwrap().unwrap_or_default()).collect();
+        expected.assert_eq(&lines.join("\n"));
+    }
+}
+
+/// Two headings were alike, until one changed and another went.
+const EQUAL_TEXTS: &str = "
+    INSERT INTO nodes VALUES
+        ('HaG76r01Cal', NULL, 'a.md', 'heading', 'Usage', 'Usage'),
+        ('3pIWNpLTzhR', NULL, 'b.md', 'heading', 'Other', 'Other');
+    INSERT INTO snapshots VALUES (1, 'm', '/no/notes'), (2, 'm', '/no/notes');
+    INSERT INTO diffs (snapshot_id, node_id, op, new_content) VALUES
+        (1, 'HaG76r01Cal', 'add', 'Usage'),
+        (1, '3pIWNpLTzhR', 'add', 'Usage'),
+        (1, 'KULV85J9hZ0', 'add', 'Usage');
+    INSERT INTO diffs (snapshot_id, node_id, op, old_content, new_content, old_source_file,
+                       old_node_type, old_label, old_format) VALUES
+        (2, '3pIWNpLTzhR', 'mod', 'Usage', 'Other', 'b.md', 'heading', 'Usage', 'plain'),
+        (2, 'KULV85J9hZ0', 'rem', 'Usage', NULL, 'b.md', 'heading', 'Usage', 'plain');";
+
+#[test]
+fn a_former_text_that_another_node_has_is_kept() {
+    let old = OldMemory::new(EQUAL_TEXTS);
+    let imported = old.import();
+    assert_eq!((imported.n_nodes, imported.n_snapshots), (2, 2));
+    old.check("SELECT content FROM blob", expect!["Usage"]);
+}
+
+#[test]
+fn a_files_text_below_an_agents_is_kept_if_another_node_has_it() {
+    let old = OldMemory::new(EQUAL_TEXTS);
+    let conn = Connection::open(old.path("old.db")).unwrap();
+    // The change was an agent's.
+    conn.execute_batch("UPDATE snapshots SET compile_root = '' WHERE id = 2").unwrap();
+    drop(conn);
+    old.import();
+    let base = "
+        SELECT blob.content FROM node JOIN blob ON blob.hash = source_hash
+         WHERE source_hash <> content_hash";
+    old.check(base, expect!["Usage"]);
+}
+
+#[test]
+fn a_text_that_its_node_still_has_is_kept_once() {
+    let old = OldMemory::new(
+        "INSERT INTO nodes VALUES ('HaG76r01Cal', NULL, 'a.md', 'text', 'One', 'One');
+         INSERT INTO snapshots VALUES (1, 'm', '/no/notes');
+         INSERT INTO diffs (snapshot_id, node_id, op, new_content) VALUES
+             (1, 'HaG76r01Cal', 'add', 'One');",
+    );
+    old.import();
+    old.check("SELECT content FROM blob", expect![""]);
+}
