@@ -11,6 +11,7 @@ use super::files::V03FileImporter;
 use super::nodes::{InsertedNodes, modern};
 use super::{SkippedCounts, rows};
 use crate::maintenance::doctor::NUMBER_MAX;
+use crate::maintenance::redaction::labels::SecretWithKind;
 use crate::maintenance::transfer::row_redaction::ImportRedactor;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{ContentFormat, NodeType};
@@ -55,6 +56,8 @@ struct V03ChangeSide {
     content: String,
     hash: ContentHash,
     lang: Option<String>,
+    /// The secrets replaced in the text.
+    found: Vec<SecretWithKind>,
 }
 
 impl HistoryImporter<'_, '_, '_> {
@@ -152,6 +155,8 @@ impl HistoryImporter<'_, '_, '_> {
         let new = self.side(row, 4, node_type, &label, op != "rem")?;
         self.keep_texts(&node, old.as_ref(), new.as_ref())?;
         self.cleaner.scrub(&mut label);
+        let found = old.as_ref().map_or(&[][..], |it| &it.found);
+        self.cleaner.scrub_label(&mut label, found);
         let source_file = rows::text(row, 6)?;
         let has_metadata = op != "add" && source_file.is_some();
         match (op.as_str(), has_metadata) {
@@ -218,8 +223,9 @@ impl HistoryImporter<'_, '_, '_> {
             self.notes.add("texts of changes were missing and are empty in the history");
         }
         let (lang, mut content) = modern(node_type, &label, noted.unwrap_or_default());
-        self.cleaner.scrub(&mut content);
-        Ok(Some(V03ChangeSide { hash: ContentHash::of(&content), content, lang }))
+        let found = self.cleaner.scrub_text(&mut content).map(|(_, found)| found);
+        let (hash, found) = (ContentHash::of(&content), found.unwrap_or_default());
+        Ok(Some(V03ChangeSide { content, hash, lang, found }))
     }
 
     /// Keeps the text that a change replaced, as every write does, and a new one that the node does

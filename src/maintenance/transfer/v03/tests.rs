@@ -47,6 +47,13 @@ impl OldMemory {
         import_old(&old, &db, &Redactor::builtin(), now, &mut |_, _| ()).unwrap()
     }
 
+    /// Finds no part of [`TOKEN`] in the new file.
+    #[track_caller]
+    fn check_bytes(&self) {
+        let bytes = fs::read(self.path("m.db")).unwrap();
+        assert!(!bytes.windows(8).any(|it| it == &TOKEN.as_bytes()[..8]), "a secret is left");
+    }
+
     /// Compares the rows of the new memory that a query with one column returns.
     #[track_caller]
     fn check(&self, sql: &str, expected: Expect) {
@@ -105,4 +112,40 @@ fn a_text_that_its_node_still_has_is_kept_once() {
     );
     old.import();
     old.check("SELECT content FROM blob", expect![""]);
+}
+
+const TOKEN: &str = "ghp_x9Kd72LmQpZr4TvWb81NcYhJ5sGfEa3UoP6i";
+
+/// Labels show the beginning of a token of their text, as the old program cut it, and as others do.
+#[test]
+fn a_secret_that_a_label_was_cut_through_leaves_no_beginning() {
+    let text = format!("The deploy token of the build machine in the cellar is {TOKEN} for ever.");
+    let (marked, unmarked) = (format!("{}...", &text[..77]), &text[..80]);
+    let old = OldMemory::new(&format!(
+        "INSERT INTO nodes VALUES
+             ('HaG76r01Cal', NULL, 'mcp:write', 'text', '{marked}', '{text}'),
+             ('3pIWNpLTzhR', NULL, 'mcp:write', 'text', '{unmarked}', '{text}'),
+             ('JQApbPK9qLp', 'HaG76r01Cal', 'mcp:write', 'text', 'below', 'below');
+         INSERT INTO snapshots VALUES (1, 'm', ''), (2, 'm', '');
+         INSERT INTO diffs (snapshot_id, node_id, op, old_content, old_source_file, old_node_type,
+                            old_label, old_format)
+         VALUES (2, 'KULV85J9hZ0', 'rem', '{text}', 'mcp:write', 'text', '{marked}', 'plain');
+         INSERT INTO pending_relations (source_node_id, target_label, origin)
+         VALUES ('JQApbPK9qLp', '{marked}', 'manual');"
+    ));
+    old.import();
+    let labels = "
+        SELECT label FROM node UNION ALL SELECT old_label FROM diff UNION ALL
+        SELECT trail FROM node WHERE trail <> '' UNION ALL SELECT label FROM reference";
+    old.check(
+        labels,
+        expect![[r#"
+        The deploy token of the build machine in the cellar is «redacted:github_pat»
+        The deploy token of the build machine in the cellar is «redacted:github_pat»
+        below
+        The deploy token of the build machine in the cellar is «redacted:github_pat»
+        The deploy token of the build machine in the cellar is «redacted:github_pat»
+        The deploy token of the build machine in the cellar is «redacted:github_pat»"#]],
+    );
+    old.check_bytes();
 }
