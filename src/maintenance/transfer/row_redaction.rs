@@ -5,12 +5,15 @@
 //! text are computed anew, and so are the fingerprints of states that had theirs before. Texts and
 //! states that were altered since they were exported get none, and the doctor finds them.
 
+mod redacted_paths;
 mod unredacted_state_fingerprints;
 
 use std::collections::{BTreeMap, HashMap};
 use std::mem;
 use std::ops::Range;
 
+pub(super) use redacted_paths::PathScope;
+use redacted_paths::RedactedPaths;
 use rusqlite::{Connection, Row, params};
 use serde_json::{Map, Value};
 use unredacted_state_fingerprints::ReplacedValuesForFingerprints;
@@ -38,6 +41,7 @@ pub(super) struct ImportRedactor<'a> {
     relabelled: HashMap<String, String>,
     /// Keys of nodes with a new label.
     relabelled_keys: Vec<i64>,
+    paths: RedactedPaths,
     /// Whether overwritten bytes of the database may show what a marker replaced.
     has_residue: bool,
 }
@@ -67,6 +71,7 @@ impl<'a> ImportRedactor<'a> {
             former: ReplacedValuesForFingerprints::default(),
             relabelled: HashMap::new(),
             relabelled_keys: Vec::new(),
+            paths: RedactedPaths::default(),
             has_residue: false,
         }
     }
@@ -107,6 +112,15 @@ impl<'a> ImportRedactor<'a> {
         // One that only the text proves to be one counts, too.
         self.n_secrets += u64::from(self.n_secrets == n_before);
         Some(mem::replace(label, scrubbed))
+    }
+
+    /// Replaces the secrets in a path, and tells it from others; returns the path before if it
+    /// changed.
+    pub(super) fn scrub_path(&mut self, scope: PathScope, path: &mut String) -> Option<String> {
+        let old = path.clone();
+        self.scrub(path);
+        *path = self.paths.name(scope, &old, path);
+        (*path != old).then_some(old)
     }
 
     /// Notes a node's new label, for the references that name it.
@@ -187,6 +201,12 @@ impl<'a> ImportRedactor<'a> {
     ) -> Result<(BTreeMap<String, String>, Vec<SecretWithKind>), StoreError> {
         let mut former: BTreeMap<String, String> = BTreeMap::new();
         let mut found = Vec::new();
+        let number = |row: &Map<String, Value>, name| row.get(name).and_then(Value::as_i64);
+        let scope = match table {
+            "root" => PathScope::Roots,
+            "file" => PathScope::Files(number(row, "root")),
+            _ => PathScope::Files(number(row, "old_root")),
+        };
         for (name, value) in row.iter_mut() {
             let Value::String(text) = value else { continue };
             let before = match (table, name.as_str()) {
@@ -194,6 +214,7 @@ impl<'a> ImportRedactor<'a> {
                     found = secrets;
                     before
                 }),
+                ("root" | "file", "path") | ("diff", "old_path") => self.scrub_path(scope, text),
                 // After its text.
                 ("node", "label") => None,
                 ("reference", "label" | "path" | "id_hint" | "heading" | "alias") => {
@@ -208,7 +229,7 @@ impl<'a> ImportRedactor<'a> {
         if table == "reference" && !former.is_empty() {
             keep_target(row, conn)?;
         }
-        let key = row.get("key").and_then(Value::as_i64);
+        let key = number(row, "key");
         if table == "node"
             && let Some(Value::String(label)) = row.get_mut("label")
             && let Some(before) = self.scrub_label(label, &found)

@@ -110,6 +110,36 @@ fn a_secret_that_a_label_was_cut_through_leaves_no_beginning() {
     }
 }
 
+/// Their names differ in a secret alone, in the past, too.
+#[test]
+fn folders_and_files_stay_distinct_when_their_names_become_equal() {
+    let settings = r#"{"redaction": {"disable_builtin_kinds": ["github_pat"]}}"#;
+    let other = SECRET.replace('1', "2");
+    let folder = Folder::new().file("notes/.remindb/config.json", settings);
+    for (name, text) in [(SECRET, "One."), (&other, "Two.")] {
+        folder.write(format!("notes/{name}.md"), text);
+    }
+    folder.ok(["compile", "notes", "--db", "m.db", "--trust-workspace"]);
+    folder.write(format!("notes/{other}.md"), "Three.");
+    folder.ok(["compile", "notes", "--db", "m.db", "--trust-workspace"]);
+    let conn = folder.database("m.db");
+    // Roots are always redacted; those of an older build are not.
+    let roots = format!(
+        "UPDATE root SET path = '/no/{SECRET}';
+         INSERT INTO root (path) VALUES ('/no/{other}');
+         UPDATE snapshot SET compile_root = '/no/{SECRET}' WHERE compile_root <> ''"
+    );
+    conn.execute_batch(&roots).unwrap();
+    drop(conn);
+    let ran = import(&folder);
+    assert_eq!(ran.code, Some(0), "{}", ran.transcript());
+    folder.assert_healthy("n.db");
+    let bytes = fs::read(folder.path("n.db")).unwrap();
+    assert!(!bytes.windows(8).any(|it| it == &SECRET.as_bytes()[..8]), "a secret is in the file");
+    folder.ok(["rollback", "1", "--db", "n.db"]);
+    folder.assert_healthy("n.db");
+}
+
 #[test]
 fn nodes_below_themselves_are_refused_though_their_labels_had_a_secret() {
     let folder = memory_with_secrets();

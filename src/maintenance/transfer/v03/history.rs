@@ -93,9 +93,12 @@ impl HistoryImporter<'_, '_, '_> {
                 }
             };
             let mut message = rows::word(row, 2)?;
-            self.cleaner.scrub(&mut message);
+            let mut compile_root = rows::word(row, 3)?;
+            for text in [&mut message, &mut compile_root] {
+                self.cleaner.scrub(text);
+            }
             let at = rows::millis(row, 4)?.unwrap_or(0);
-            let snapshot = params![last, parent, message, rows::word(row, 3)?, at];
+            let snapshot = params![last, parent, message, compile_root, at];
             self.to.run(ADD, snapshot, "import a snapshot")?;
             known.insert(id, last);
         }

@@ -149,3 +149,48 @@ fn a_secret_that_a_label_was_cut_through_leaves_no_beginning() {
     );
     old.check_bytes();
 }
+
+#[test]
+fn a_secret_in_the_name_of_a_folder_is_replaced() {
+    let old = OldMemory::new(&format!(
+        "INSERT INTO nodes VALUES ('HaG76r01Cal', NULL, 'a.md', 'text', 'One', 'One');
+         INSERT INTO snapshots VALUES (1, 'm', '/no/{TOKEN}');
+         INSERT INTO diffs (snapshot_id, node_id, op, new_content) VALUES
+             (1, 'HaG76r01Cal', 'add', 'One');"
+    ));
+    // The root of a file is that of its compile, so it counts once.
+    assert_eq!(old.import().n_secrets, 2);
+    old.check("SELECT path FROM root", expect!["/no/«redacted:github_pat»"]);
+    old.check(
+        "SELECT compile_root FROM snapshot WHERE id = 1",
+        expect!["/no/«redacted:github_pat»"],
+    );
+    old.check_bytes();
+}
+
+#[test]
+fn folders_and_files_stay_distinct_when_their_names_become_equal() {
+    let other = TOKEN.replace('x', "y");
+    let old = OldMemory::new(&format!(
+        "INSERT INTO nodes VALUES
+             ('HaG76r01Cal', NULL, 'a.md', 'text', 'One', 'One'),
+             ('3pIWNpLTzhR', NULL, '/no/{other}/a.md', 'text', 'Two', 'Two'),
+             ('JQApbPK9qLp', NULL, '{TOKEN}.md', 'text', 'Three', 'Three'),
+             ('HIeMDW5Y3WO', NULL, '{other}.md', 'text', 'Four', 'Four'),
+             ('0nyx1JGLzdx', NULL, './{other}.md', 'text', 'Five', 'Five');
+         INSERT INTO snapshots VALUES (1, 'm', '/no/{TOKEN}');"
+    ));
+    old.import();
+    let files = "
+        SELECT group_concat(content) || ': ' || root.path || ' ' || file.path
+          FROM node JOIN file ON file.id = node.file JOIN root ON root.id = file.root
+         GROUP BY file.id";
+    old.check(
+        files,
+        expect![[r#"
+        One: /no/«redacted:github_pat» a.md
+        Two: /no/«redacted:github_pat» (2) a.md
+        Three: /no/«redacted:github_pat» «redacted:github_pat».md
+        Four,Five: /no/«redacted:github_pat» «redacted:github_pat».md (2)"#]],
+    );
+}
