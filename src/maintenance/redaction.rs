@@ -10,6 +10,8 @@
 //! A kill leaves the memory of before or after; another run completes the work. No other connection
 //! of this process may be open, since the file is read as bytes in the end.
 
+pub(super) mod breadcrumbs;
+pub(super) mod labels;
 mod paths;
 mod proof;
 mod references;
@@ -24,6 +26,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, params};
 
+use labels::SecretWithKind;
 use text_columns::TextColumn;
 
 use crate::ingest::redact::Redactor;
@@ -37,14 +40,9 @@ use crate::store::{
     ErrorContext, IfMissing, PreparedStatements, StoreError, checkpoint, connection, past_states,
     schema,
 };
-use crate::text;
 
 /// Longest wait for other processes.
 const LOCK_WAIT: Duration = Duration::from_secs(15);
-
-/// Shortest beginning of a secret that is recognized at the end of a shortened label, in
-/// characters.
-const CUT_CHARS_MIN: usize = 4;
 
 /// Whether the memory is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,9 +185,6 @@ fn compact(
 #[derive(Default)]
 struct KindsBySecret(BTreeMap<String, String>);
 
-/// A secret in one text: its kind and its characters.
-type SecretWithKind = (String, String);
-
 /// A text that got another hash.
 struct RehashedText {
     hash: String,
@@ -248,25 +243,8 @@ impl MemoryRedactor<'_> {
     }
 
     /// Returns a label without its own secrets and those of its text.
-    ///
-    /// The label may show a secret of the text without the context by which it was detected, or cut
-    /// off at its end.
     fn scrub_label(&mut self, label: &str, found: &[SecretWithKind]) -> Option<String> {
-        let mut out = label.to_owned();
-        for (kind, secret) in found {
-            let secret = text::fold_whitespace(secret);
-            out = replace_words(&out, &secret, kind);
-            if let Some(stem) = out.strip_suffix('…') {
-                out = match cut_end(stem, &secret) {
-                    Some(end) => format!("{}«redacted:{kind}»", &stem[..end]),
-                    None => out,
-                };
-            }
-        }
-        if let Some((scrubbed, _)) = self.scrub(&out) {
-            out = scrubbed;
-        }
-        (out != label).then(|| text::truncate_chars(&out, text::LABEL_CHARS_MAX))
+        labels::scrub_label(label, found, &mut |it| self.scrub(it).map(|(scrubbed, _)| scrubbed))
     }
 
     /// Scrubs columns that hold plain words, or JSON with words in it.
@@ -301,35 +279,4 @@ impl MemoryRedactor<'_> {
     fn distinct(&self, sql: &str) -> Result<Vec<String>, StoreError> {
         self.tx.rows(sql, [], |row| row.get(0), "read a column")
     }
-}
-
-/// Returns `text` with `secret` replaced wherever it is not part of a longer word.
-fn replace_words(text: &str, secret: &str, kind: &str) -> String {
-    if secret.chars().nth(CUT_CHARS_MIN).is_none() {
-        return text.to_owned();
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut done = 0;
-    for (at, _) in text.match_indices(secret) {
-        let end = at + secret.len();
-        let is_inside = |it: char| it.is_alphanumeric() || it == '_';
-        let is_part = text[..at].ends_with(is_inside)
-            || text[..at].ends_with("«redacted:")
-            || text[end..].starts_with(is_inside);
-        if !is_part {
-            out.push_str(&text[done..at]);
-            out.push_str(&format!("«redacted:{kind}»"));
-            done = end;
-        }
-    }
-    out.push_str(&text[done..]);
-    out
-}
-
-/// Returns the start of the longest beginning of `secret` with which `stem` ends.
-fn cut_end(stem: &str, secret: &str) -> Option<usize> {
-    let heads = secret.char_indices().skip(CUT_CHARS_MIN).map(|(at, _)| at);
-    let head = heads.filter(|&at| stem.ends_with(&secret[..at])).max()?;
-    let begin = stem.len() - head;
-    (!stem[..begin].ends_with(char::is_alphanumeric)).then_some(begin)
 }

@@ -1,12 +1,10 @@
-//! Scrubs paths of roots and files, now and in the history, and the breadcrumbs that begin with
-//! them.
+//! Scrubs paths of roots and files, now and in the history.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Row, params};
 
-use super::MemoryRedactor;
-use crate::model::breadcrumb;
+use super::{MemoryRedactor, breadcrumbs};
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
 impl MemoryRedactor<'_> {
@@ -91,54 +89,8 @@ impl MemoryRedactor<'_> {
         relabelled: Vec<i64>,
         restemmed: &[i64],
     ) -> Result<(), StoreError> {
-        const TOP: &str = "
-            SELECT node.key, file.path, node.trail
-              FROM node
-              JOIN file ON file.id = node.file
-             WHERE node.parent IS NULL
-               AND file.id = ?1";
-        const BELOW: &str = "
-            SELECT child.key, parent.trail, parent.label, child.trail
-              FROM node AS child
-              JOIN node AS parent ON parent.key = child.parent
-             WHERE parent.key = ?1";
-        let mut open: Vec<i64> = relabelled.into_iter().rev().collect();
-        let read = "read the trails";
-        for file in restemmed {
-            let top = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-            let tops: Vec<(i64, String, String)> = self.tx.rows(TOP, [file], top, read)?;
-            for (key, path, old) in tops {
-                if self.set_breadcrumb(key, &old, breadcrumb::root_breadcrumb(&path))? {
-                    open.push(key);
-                }
-            }
-        }
-        while let Some(parent) = open.pop() {
-            let child = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
-            let children: Vec<(i64, String, String, String)> =
-                self.tx.rows(BELOW, [parent], child, read)?;
-            for (key, above, label, old) in children {
-                if self.set_breadcrumb(key, &old, breadcrumb::child_breadcrumb(&above, &label))? {
-                    open.push(key);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Sets a node's breadcrumb, and returns whether it changed.
-    fn set_breadcrumb(
-        &mut self,
-        key: i64,
-        old: &str,
-        breadcrumb: String,
-    ) -> Result<bool, StoreError> {
-        const SET: &str = "UPDATE node SET trail = ?2 WHERE key = ?1";
-        let breadcrumb = self.scrub(&breadcrumb).map_or(breadcrumb, |(scrubbed, _)| scrubbed);
-        if breadcrumb == old {
-            return Ok(false);
-        }
-        self.tx.run(SET, params![key, breadcrumb], "change a trail")?;
-        Ok(true)
+        let tx = self.tx;
+        let mut scrub = |it: &str| self.scrub(it).map(|(scrubbed, _)| scrubbed);
+        breadcrumbs::update(tx, relabelled, restemmed, &mut scrub).map(drop)
     }
 }

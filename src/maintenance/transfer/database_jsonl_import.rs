@@ -66,6 +66,7 @@ pub(crate) fn import(
     let n_rows = RowImporter { lines, at: 0, n_bytes: 0 }.read(&tx, &mut cleaner, progress)?;
     cleaner.settle(&tx)?;
     tx.commit().doing("commit an import")?;
+    cleaner.compact(&conn)?;
     let fingerprint = ContentHash(doctor::compute_state_fingerprint(&conn)?);
     let n_nodes = conn.query_row("SELECT count(*) FROM node", [], |row| row.get::<_, i64>(0));
     let n_nodes = n_nodes.doing("count the nodes")?.cast_unsigned();

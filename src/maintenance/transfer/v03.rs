@@ -244,3 +244,6 @@ fn open(copy: &Path, old: &Path) -> Result<Connection, TransferError> {
     };
     Err(TransferError::Refused(what))
 }
+
+#[cfg(test)]
+mod tests;

@@ -82,6 +82,74 @@ fn what_was_altered_is_not_made_genuine_by_a_marker() {
     }
 }
 
+/// The label of a long text ends within its secret, and so does the breadcrumb of what is below.
+#[test]
+fn a_secret_that_a_label_was_cut_through_leaves_no_beginning() {
+    let kinds = r#"["github_pat", "env_secret_assignment"]"#;
+    let settings = format!(r#"{{"redaction": {{"disable_builtin_kinds": {kinds}}}}}"#);
+    let folder = Folder::new().file("notes/.remindb/config.json", settings);
+    let text = format!("The deploy token of the build machine in the old cellar is {SECRET}");
+    for end in ["and it never ends.", "and it ends today.", ""] {
+        let text = format!("# {text} {end}\n\n{text} {end}\n\n## Below\n\nMore.\n");
+        folder.write("notes/a.md", text);
+        folder.ok(["compile", "notes", "--db", "m.db", "--trust-workspace"]);
+    }
+    let shown = folder.ok(["tree", "--db", "m.db"]);
+    assert!(shown.contains("ghp_16C7e42F292c6912…"), "{shown}");
+    let ran = import(&folder);
+    assert!(ran.stderr.contains("secrets were replaced"), "{}", ran.transcript());
+    folder.assert_healthy("n.db");
+    // The index has words in lower case.
+    let bytes = fs::read(folder.path("n.db")).unwrap().to_ascii_lowercase();
+    assert!(!bytes.windows(8).any(|it| it == b"16c7e42f"), "a secret is in the file");
+    for snapshot in ["1", "2", "3"] {
+        folder.ok(["rollback", snapshot, "--db", "n.db"]);
+        let shown = folder.ok(["tree", "--db", "n.db"]);
+        assert!(shown.contains("in the old cellar is «redacted:g"), "{shown}");
+        folder.assert_healthy("n.db");
+    }
+}
+
+/// Their names differ in a secret alone, in the past, too.
+#[test]
+fn folders_and_files_stay_distinct_when_their_names_become_equal() {
+    let settings = r#"{"redaction": {"disable_builtin_kinds": ["github_pat"]}}"#;
+    let other = SECRET.replace('1', "2");
+    let folder = Folder::new().file("notes/.remindb/config.json", settings);
+    for (name, text) in [(SECRET, "One."), (&other, "Two.")] {
+        folder.write(format!("notes/{name}.md"), text);
+    }
+    folder.ok(["compile", "notes", "--db", "m.db", "--trust-workspace"]);
+    folder.write(format!("notes/{other}.md"), "Three.");
+    folder.ok(["compile", "notes", "--db", "m.db", "--trust-workspace"]);
+    let conn = folder.database("m.db");
+    // Roots are always redacted; those of an older build are not.
+    let roots = format!(
+        "UPDATE root SET path = '/no/{SECRET}';
+         INSERT INTO root (path) VALUES ('/no/{other}');
+         UPDATE snapshot SET compile_root = '/no/{SECRET}' WHERE compile_root <> ''"
+    );
+    conn.execute_batch(&roots).unwrap();
+    drop(conn);
+    let ran = import(&folder);
+    assert_eq!(ran.code, Some(0), "{}", ran.transcript());
+    folder.assert_healthy("n.db");
+    let bytes = fs::read(folder.path("n.db")).unwrap();
+    assert!(!bytes.windows(8).any(|it| it == &SECRET.as_bytes()[..8]), "a secret is in the file");
+    folder.ok(["rollback", "1", "--db", "n.db"]);
+    folder.assert_healthy("n.db");
+}
+
+#[test]
+fn nodes_below_themselves_are_refused_though_their_labels_had_a_secret() {
+    let folder = memory_with_secrets();
+    let circle = "UPDATE node SET parent = key, file = NULL WHERE label LIKE '%ghp%'";
+    assert_eq!(folder.database("m.db").execute(circle, []).unwrap(), 1);
+    let ran = import(&folder);
+    assert!(ran.stderr.contains("parent_cycles: 1 nodes"), "{}", ran.transcript());
+    folder.run(["redact", "--db", "m.db"]);
+}
+
 /// The words of a secret can be divided between a title and the one above it.
 #[test]
 fn a_secret_that_only_a_breadcrumb_shows_is_no_hindrance() {

@@ -41,9 +41,18 @@ impl ReplacedValuesForFingerprints {
         if let [Some(first), Some(second)] = key
             && !UNCOVERED.contains(&column)
         {
-            let values = self.0.entry((table, column.to_owned())).or_default();
-            values.push(([first, second], value.to_owned()));
+            self.note_at(table, [first, second], (column, value));
         }
+    }
+
+    /// Notes a value of the row with this key. The first one of a row counts.
+    pub(super) fn note_at(
+        &mut self,
+        table: &'static str,
+        key: [i64; 2],
+        (column, value): (&str, &str),
+    ) {
+        self.0.entry((table, column.to_owned())).or_default().push((key, value.to_owned()));
     }
 
     /// Returns every snapshot with the fingerprint of its state before redaction, as

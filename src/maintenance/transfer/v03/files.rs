@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::SkippedCounts;
 use super::rows;
-use crate::maintenance::transfer::row_redaction::ImportRedactor;
+use crate::maintenance::transfer::row_redaction::{ImportRedactor, PathScope};
 use crate::store::{ErrorContext, FileId, RootId, StoreError};
 
 /// The inserted row of a file of version 0.3, and its name in diffs.
@@ -97,10 +97,11 @@ impl<'a> V03FileImporter<'a> {
             self.n_rootless += 1;
             return Ok(None);
         };
-        let (root, mut path) = place(root, source_file);
-        cleaner.scrub(&mut path);
+        let (mut root, mut path) = place(root, source_file);
+        cleaner.scrub_path(PathScope::Roots, &mut root);
         let root = self.to.query_row(ROOT, [root], |row| row.get(0).map(RootId));
         let root = root.doing("note a root")?;
+        cleaner.scrub_path(PathScope::Files(Some(root.0)), &mut path);
         let id = self.to.query_row(FILE, params![root.0, path], |row| row.get(0).map(FileId));
         Ok(Some(V03InsertedFile { id: id.doing("note a file")?, root, path }))
     }

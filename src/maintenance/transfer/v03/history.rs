@@ -3,7 +3,7 @@
 //! Snapshots keep their numbers, messages and times. The old program's fingerprints covered only
 //! the nodes that a write touched; they are computed anew once everything is imported.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -11,6 +11,7 @@ use super::files::V03FileImporter;
 use super::nodes::{InsertedNodes, modern};
 use super::{SkippedCounts, rows};
 use crate::maintenance::doctor::NUMBER_MAX;
+use crate::maintenance::redaction::labels::SecretWithKind;
 use crate::maintenance::transfer::row_redaction::ImportRedactor;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{ContentFormat, NodeType};
@@ -32,8 +33,7 @@ pub(super) fn import_history(
     cleaner: &mut ImportRedactor<'_>,
     notes: &mut SkippedCounts,
 ) -> Result<HistoryCounts, StoreError> {
-    let current = nodes.values().map(|it| it.hash).collect();
-    let mut taking = HistoryImporter { to, nodes, files, cleaner, notes, current };
+    let mut taking = HistoryImporter { to, nodes, files, cleaner, notes };
     let known = taking.snapshots(from)?;
     let n_changes = taking.changes(from, &known)?;
     taking.head(from, &known)?;
@@ -46,15 +46,19 @@ struct HistoryImporter<'a, 'f, 'c> {
     files: &'a mut V03FileImporter<'f>,
     cleaner: &'a mut ImportRedactor<'c>,
     notes: &'a mut SkippedCounts,
-    /// Texts of present nodes, which need no row of their own.
-    current: HashSet<ContentHash>,
 }
 
 /// The new numbers of snapshots, by their old ones.
 type SnapshotNumbers = HashMap<i64, i64>;
 
-/// One side of a change: its text by hash, and its language.
-type V03ChangeSide = Option<(ContentHash, Option<String>)>;
+/// One side of a change.
+struct V03ChangeSide {
+    content: String,
+    hash: ContentHash,
+    lang: Option<String>,
+    /// The secrets replaced in the text.
+    found: Vec<SecretWithKind>,
+}
 
 impl HistoryImporter<'_, '_, '_> {
     /// Imports the snapshots, and returns their new numbers by their old ones.
@@ -89,9 +93,12 @@ impl HistoryImporter<'_, '_, '_> {
                 }
             };
             let mut message = rows::word(row, 2)?;
-            self.cleaner.scrub(&mut message);
+            let mut compile_root = rows::word(row, 3)?;
+            for text in [&mut message, &mut compile_root] {
+                self.cleaner.scrub(text);
+            }
             let at = rows::millis(row, 4)?.unwrap_or(0);
-            let snapshot = params![last, parent, message, rows::word(row, 3)?, at];
+            let snapshot = params![last, parent, message, compile_root, at];
             self.to.run(ADD, snapshot, "import a snapshot")?;
             known.insert(id, last);
         }
@@ -149,7 +156,10 @@ impl HistoryImporter<'_, '_, '_> {
         let mut label = rows::word(row, 9)?;
         let old = self.side(row, 3, node_type, &label, op != "add")?;
         let new = self.side(row, 4, node_type, &label, op != "rem")?;
+        self.keep_texts(&node, old.as_ref(), new.as_ref())?;
         self.cleaner.scrub(&mut label);
+        let found = old.as_ref().map_or(&[][..], |it| &it.found);
+        self.cleaner.scrub_label(&mut label, found);
         let source_file = rows::text(row, 6)?;
         let has_metadata = op != "add" && source_file.is_some();
         match (op.as_str(), has_metadata) {
@@ -168,15 +178,16 @@ impl HistoryImporter<'_, '_, '_> {
         let depth = rows::whole(row, 8)?.filter(|_| has_metadata);
         let level = depth.filter(|_| node_type == NodeType::Heading).map(|it| it.clamp(1, 6));
         let format = ContentFormat::parse(&rows::word(row, 10)?).unwrap_or(ContentFormat::Plain);
-        let tokens = self.tokens(&old).filter(|_| has_metadata);
-        let lang = old.as_ref().and_then(|it| it.1.clone()).filter(|_| has_metadata);
+        let noted = old.as_ref().filter(|_| has_metadata);
+        let tokens = noted.map(|it| tokens::count(&it.content));
+        let lang = noted.and_then(|it| it.lang.clone());
         let change = params![
             snapshot,
             seq,
             op,
             self.id(&node),
-            old.map(|it| it.0.to_string()),
-            new.map(|it| it.0.to_string()),
+            old.as_ref().map(|it| it.hash.to_string()),
+            new.map(|it| it.hash.to_string()),
             parent.map(|it| self.id(&it)),
             file.as_ref().map(|it| it.root.0),
             file.as_ref().map(|it| it.path.as_str()),
@@ -196,7 +207,7 @@ impl HistoryImporter<'_, '_, '_> {
         Ok(noted.or_else(now).unwrap_or_default())
     }
 
-    /// Returns the text of one side, stored unless a node has it.
+    /// Returns one side of a change, if it has one.
     fn side(
         &mut self,
         row: &Row<'_>,
@@ -204,9 +215,7 @@ impl HistoryImporter<'_, '_, '_> {
         node_type: NodeType,
         label: &str,
         is_there: bool,
-    ) -> Result<V03ChangeSide, StoreError> {
-        const KEEP: &str = "
-            INSERT INTO blob (hash, content) VALUES (?1, ?2) ON CONFLICT (hash) DO NOTHING";
+    ) -> Result<Option<V03ChangeSide>, StoreError> {
         if !is_there {
             return Ok(None);
         }
@@ -217,24 +226,29 @@ impl HistoryImporter<'_, '_, '_> {
             self.notes.add("texts of changes were missing and are empty in the history");
         }
         let (lang, mut content) = modern(node_type, &label, noted.unwrap_or_default());
-        self.cleaner.scrub(&mut content);
-        let hash = ContentHash::of(&content);
-        if !self.current.contains(&hash) {
-            self.to.run(KEEP, params![hash.to_string(), content], "keep an old text")?;
-        }
-        Ok(Some((hash, lang)))
+        let found = self.cleaner.scrub_text(&mut content).map(|(_, found)| found);
+        let (hash, found) = (ContentHash::of(&content), found.unwrap_or_default());
+        Ok(Some(V03ChangeSide { content, hash, lang, found }))
     }
 
-    fn tokens(&self, side: &V03ChangeSide) -> Option<u32> {
-        const TEXT: &str = "
-            SELECT content FROM blob WHERE hash = ?1
-             UNION ALL
-            SELECT content FROM node WHERE content_hash = ?1
-             LIMIT 1";
-        let (hash, _) = side.as_ref()?;
-        let mut query = self.to.prepare_cached(TEXT).ok()?;
-        let content: String = query.query_row([hash.to_string()], |row| row.get(0)).ok()?;
-        Some(tokens::count(&content))
+    /// Keeps the text that a change replaced, as every write does, and a new one that the node does
+    /// not have any more. Another node that has the same text can lose it.
+    fn keep_texts(
+        &self,
+        node: &str,
+        old: Option<&V03ChangeSide>,
+        new: Option<&V03ChangeSide>,
+    ) -> Result<(), StoreError> {
+        const KEEP: &str = "
+            INSERT INTO blob (hash, content) VALUES (?1, ?2) ON CONFLICT (hash) DO NOTHING";
+        let now = self.nodes.get(node).map(|it| it.hash);
+        let replaced = old.filter(|old| new.is_none_or(|new| new.hash != old.hash));
+        let former = new.filter(|it| Some(it.hash) != now);
+        for side in replaced.into_iter().chain(former) {
+            let text = params![side.hash.to_string(), side.content];
+            self.to.run(KEEP, text, "keep an old text")?;
+        }
+        Ok(())
     }
 
     /// Returns the new id of a node that may be gone.

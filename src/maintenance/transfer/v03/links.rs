@@ -102,7 +102,7 @@ impl LinkImporter<'_, '_> {
         let weight = weight.clamp(0.0, WEIGHT_MAX);
         let clean = |text: Option<String>, cleaner: &mut _| {
             text.filter(|it| !it.is_empty()).map(|mut it| {
-                ImportRedactor::scrub(cleaner, &mut it);
+                ImportRedactor::scrub_name(cleaner, &mut it);
                 it
             })
         };

@@ -166,13 +166,19 @@ impl NodeImporter<'_, '_, '_> {
         let level = rows::whole(row, 2)?.filter(|_| node_type == NodeType::Heading);
         let mut label = rows::word(row, 3)?;
         let (mut lang, mut content) = modern(node_type, &label, rows::word(row, 4)?);
-        for text in [&mut content, &mut label].into_iter().chain(&mut lang) {
-            self.cleaner.scrub(text);
-        }
+        let found = self.cleaner.scrub_text(&mut content).map(|(_, found)| found);
+        lang.as_mut().map(|it| self.cleaner.scrub(it));
+        let old_label = label.clone();
+        let own = self.cleaner.scrub(&mut label);
+        label = text::fold_whitespace(&label);
+        let of_text = self.cleaner.scrub_label(&mut label, &found.unwrap_or_default());
         let hash = ContentHash::of(&content);
         let base_text = base_text.map(|base_text| modern(node_type, &label, base_text).1);
         let source = file.as_ref().map(|_| self.source_hash(hash, base_text).to_string());
-        let label = text::truncate_chars(&text::fold_whitespace(&label), text::LABEL_CHARS_MAX);
+        let label = text::truncate_chars(&label, text::LABEL_CHARS_MAX);
+        if own.or(of_text).is_some() {
+            self.cleaner.note_label(&old_label, &label);
+        }
         let path = file.as_ref().map_or("", |it| it.path.as_str());
         let id = self.id(old_id, node_type, path, &content).to_string();
         let breadcrumb = above.unwrap_or_else(|| breadcrumb::file_stem(path).to_owned());
