@@ -17,6 +17,7 @@ mod assignment_surroundings;
 mod assignment_verdict;
 mod custom_kinds;
 mod key_name;
+mod numbered_paths;
 mod pem;
 mod prefilter;
 #[cfg(test)]
@@ -35,6 +36,7 @@ use std::ops::Range;
 use regex::Regex;
 
 pub(crate) use custom_kinds::CustomKind;
+pub(crate) use numbered_paths::{number_redacted, split_redacted_number};
 use prefilter::PrefilterHits;
 pub(crate) use secret_kinds::KINDS;
 use secret_kinds::{RULES, SecretPattern};

@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use crossbeam_channel::{Receiver, Sender};
-use file_compare_and_swap::left_beside;
+use file_compare_and_swap::file_of_leftover;
 pub(crate) use file_compare_and_swap::{create_file, read_to_change, remove_file, replace_file};
 use ignore::{DirEntry, WalkBuilder};
 pub(crate) use ignore_rules::{CodeFiles, GitignoreMode, IgnoreRules};
@@ -172,7 +172,7 @@ impl ScanResult {
         let Some(syntax) = Syntax::of(&full.to_string_lossy()).filter(is_read) else {
             let is_changed =
                 |it: &str| matches!(Syntax::of(it), Some(Syntax::Markdown | Syntax::Text));
-            if left_beside(full).is_some_and(is_changed) {
+            if file_of_leftover(full).is_some_and(is_changed) {
                 let what = "left by a change that was interrupted, and maybe a version that was \
                             saved meanwhile; compare it with the file, then delete it";
                 let path = below(&rules.root, full).into_owned();

@@ -5,7 +5,7 @@
 //! exchanged in one step, and what came out is compared with what was expected: a file that a
 //! person saved in between is put back. A kill leaves the old file or the new one, and perhaps a
 //! draft, `.NAME.draft`. The next change of that file renames it to `.NAME.saved-N`, since it may
-//! be such a version. No compile reads either; [`left_beside`] finds them.
+//! be such a version. No compile reads either; [`file_of_leftover`] finds them.
 
 #[cfg(not(target_os = "linux"))]
 #[path = "file_compare_and_swap/other_os.rs"]
@@ -59,9 +59,9 @@ pub(crate) fn remove_file(root: &Path, path: &str, expected: &[u8]) -> io::Resul
     system::remove(root, path, expected)
 }
 
-/// Returns the name of the file beside which a change left another one, at `full`; `None` where
-/// that is no such name, or a change in its folder is under way.
-pub(super) fn left_beside(full: &Path) -> Option<&str> {
+/// Returns the name of the file of which `full` is a draft or a saved version that a change left;
+/// `None` where that is no such name, or a change in its folder is under way.
+pub(super) fn file_of_leftover(full: &Path) -> Option<&str> {
     let (of, ending) = full.file_name()?.to_str()?.strip_prefix('.')?.rsplit_once('.')?;
     match ending.strip_prefix("saved-") {
         Some(nth) => nth.parse::<usize>().ok().map(|_| of),
@@ -111,7 +111,7 @@ mod tests {
         let beside = |name: &str| {
             let full = dir.path().join(name);
             fs::write(&full, "theirs").unwrap();
-            left_beside(&full).map(str::to_owned)
+            file_of_leftover(&full).map(str::to_owned)
         };
         for name in [".a.md.draft", ".a.md.saved-1", ".a.md.saved-12"] {
             assert_eq!(beside(name).as_deref(), Some("a.md"), "{name}");
@@ -123,7 +123,7 @@ mod tests {
         folder.lock().unwrap();
         assert_eq!(beside(".a.md.draft"), None);
         drop(folder);
-        assert_eq!(left_beside(&dir.path().join(".b.md.draft")), None);
+        assert_eq!(file_of_leftover(&dir.path().join(".b.md.draft")), None);
     }
 
     #[test]

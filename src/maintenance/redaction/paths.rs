@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::{Row, params};
 
 use super::{MemoryRedactor, breadcrumbs};
+use crate::ingest::redact::number_redacted;
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
 impl MemoryRedactor<'_> {
@@ -72,12 +73,7 @@ impl MemoryRedactor<'_> {
         let mut changed = Vec::new();
         for old in paths {
             let Some((scrubbed, _)) = self.scrub(&old) else { continue };
-            let mut new = scrubbed.clone();
-            let mut nth = 1;
-            while !taken.insert(new.clone()) {
-                nth += 1;
-                new = format!("{scrubbed} ({nth})");
-            }
+            let new = number_redacted(&scrubbed, |it| taken.insert(it.to_owned()));
             changed.push((old, new));
         }
         changed

@@ -199,7 +199,7 @@ fn replace(
     let full = db.canonicalize().unwrap_or_else(|_| db.to_owned());
     pages::step(&backup, 1, progress).map_err(|error| name_holder(error, &full))?;
     ready()?;
-    // Nobody counts on meanwhile. SQLite begins to copy anew, since another connection wrote.
+    // Nobody writes meanwhile. SQLite begins to copy anew, since another connection wrote.
     continue_numbers(db, draft.path())?;
     while pages::step(&backup, STEP_PAGES, progress).map_err(at_commit)? {}
     drop(backup);
@@ -217,7 +217,7 @@ fn continue_numbers(old: &Path, draft: &Path) -> Result<(), StoreError> {
     const RAISE: &str = "UPDATE pulse SET edges = ?1, files = ?1, heats = ?1, views = ?1";
     const DROP: &str = "DELETE FROM sqlite_sequence WHERE name = 'snapshot'";
     const CONTINUE: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES ('snapshot', ?1)";
-    const DOING: &str = "count on after the replaced memory";
+    const DOING: &str = "continue the numbers of the replaced memory";
     let read = |conn: &Connection| {
         let pair = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
         conn.query_row(LAST, [], pair).doing(DOING)

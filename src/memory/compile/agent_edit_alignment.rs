@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use super::file_being_compiled::{FileBeingCompiled, ParsedFile, base_hash};
 use crate::model::identity::{self, AlignmentNode, ContentHash, NodeId, TextHistoryIndex};
 use crate::model::order_keys::{self, AssignedOrderKey, KeptMovedOrRenumbered};
-use crate::model::tree::NodeType;
+use crate::model::tree::{DocumentTree, NodeType};
 use crate::store::{
     Batch, FileId, ForgottenNodeTombstone, NodePlace, NodeRecord, NodeRowId, StoreError,
 };
@@ -119,14 +119,8 @@ pub(super) fn without_forgotten(
     let mut found: HashSet<NodeId> = HashSet::new();
     for idx in 0..n_nodes {
         let Some(nth) = forgotten(&matched, idx) else { continue };
-        let node = &parsed.tree.nodes[idx];
-        let mut above = node.parent;
-        while let Some(at) = above.filter(|&at| matched[at].is_none()) {
-            above = parsed.tree.nodes[at].parent;
-        }
-        let parent = above.and_then(|at| matched[at]).map(|at| before.ids[at]);
-        let moved =
-            ForgottenNodeTombstone { parent, span: node.span.clone(), ..tombstones[nth].clone() };
+        let id_of = |at: usize| matched[at].map(|at| before.ids[at]);
+        let moved = tombstone_at(&tombstones[nth], (&parsed.tree, idx), id_of);
         if moved != tombstones[nth] {
             batch.place_tombstone(file, &moved)?;
         }
@@ -136,6 +130,18 @@ pub(super) fn without_forgotten(
         (0..n_nodes).map(|idx| forgotten(&matched, idx).is_some()).collect();
     tombstones.retain(|it| !found.contains(&it.id));
     Ok((remove_blocks(parsed, &is_dropped), tombstones))
+}
+
+/// Returns a tombstone with the place of a block: below the nearest one above it that has an id.
+pub(super) fn tombstone_at(
+    it: &ForgottenNodeTombstone,
+    (tree, idx): (&DocumentTree, usize),
+    id_of: impl Fn(usize) -> Option<NodeId>,
+) -> ForgottenNodeTombstone {
+    let node = &tree.nodes[idx];
+    let mut above = std::iter::successors(node.parent, |&at| tree.nodes[at].parent);
+    let parent = above.find_map(id_of);
+    ForgottenNodeTombstone { parent, span: node.span.clone(), ..it.clone() }
 }
 
 /// The last compiled version of a file: its nodes, then its tombstones.

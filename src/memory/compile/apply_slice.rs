@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::agent_edit_alignment::{self, AgentInserts};
 use super::export_marks;
 use super::file_being_compiled::{FileBeingCompiled, ParsedFile, base_hash};
-use super::moved_tombstones::{DisplacedTombstones, UnlessMoved};
+use super::moved_tombstones::{DisplacedTombstones, UnmovedTombstone};
 use super::plan::CompilePlan;
 use super::read_and_parse::FileReadOutcome;
 use super::{CompileError, DeletedFile, FileWarning};
@@ -150,7 +150,7 @@ impl SliceApplier<'_> {
             if !is_renamed {
                 self.purged.push(DeletedFile { path: row.path.clone(), nodes: nodes.len() });
                 self.pool.extend(nodes);
-                self.displaced.add(row.id, forgotten, UnlessMoved::Stays);
+                self.displaced.add(row.id, forgotten, UnmovedTombstone::Kept);
             }
         }
         Ok(())
@@ -235,7 +235,8 @@ impl SliceApplier<'_> {
             return Ok(None);
         }
         let is_empty = parsed.hashes.is_empty();
-        let unless_moved = if is_empty { UnlessMoved::Stays } else { UnlessMoved::Dropped };
+        let unless_moved =
+            if is_empty { UnmovedTombstone::Kept } else { UnmovedTombstone::Dropped };
         let (parsed, rest) = agent_edit_alignment::without_forgotten(batch, file, &old, parsed)?;
         self.displaced.add(file, rest, unless_moved);
         let mut work =

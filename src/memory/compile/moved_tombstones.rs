@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::agent_edit_alignment::remove_blocks;
+use super::agent_edit_alignment::{remove_blocks, tombstone_at};
 use super::file_being_compiled::FileBeingCompiled;
 use super::plan::{AbsentFilesByForgottenText, CompilePlan, CompileScope};
 use crate::ingest::redact::MARKER;
@@ -54,9 +54,9 @@ fn is_missing(scope: &CompileScope, path: &str) -> bool {
 
 /// The fate of a tombstone whose block no file gained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum UnlessMoved {
+pub(super) enum UnmovedTombstone {
     /// The file may come back with its block.
-    Stays,
+    Kept,
     /// The block changed or left its file.
     Dropped,
 }
@@ -68,7 +68,7 @@ pub(super) struct DisplacedTombstones(Vec<DisplacedTombstone>);
 struct DisplacedTombstone {
     file: FileId,
     it: ForgottenNodeTombstone,
-    unless_moved: UnlessMoved,
+    unless_moved: UnmovedTombstone,
 }
 
 impl DisplacedTombstones {
@@ -76,7 +76,7 @@ impl DisplacedTombstones {
         &mut self,
         file: FileId,
         tombstones: Vec<ForgottenNodeTombstone>,
-        unless_moved: UnlessMoved,
+        unless_moved: UnmovedTombstone,
     ) {
         let to_displaced = |it| DisplacedTombstone { file, it, unless_moved };
         self.0.extend(tombstones.into_iter().map(to_displaced));
@@ -100,7 +100,7 @@ impl DisplacedTombstones {
             take_out(batch, &self.0, work, (tombstone_of, &mut is_moved))?;
         }
         for (rest, is_moved) in self.0.iter().zip(is_moved) {
-            if !is_moved && rest.unless_moved == UnlessMoved::Dropped {
+            if !is_moved && rest.unless_moved == UnmovedTombstone::Dropped {
                 batch.drop_tombstone(rest.file, rest.it.id)?;
             }
         }
@@ -127,7 +127,7 @@ impl DisplacedTombstones {
             for it in batch.tombstones(file)? {
                 // A rollback may have made several files say a node, and restored it in one.
                 if batch.is_only_forgotten_in(file, it.id)? {
-                    self.add(file, vec![it], UnlessMoved::Stays);
+                    self.add(file, vec![it], UnmovedTombstone::Kept);
                 }
             }
         }
@@ -281,21 +281,16 @@ fn take_out(
     work: &mut FileBeingCompiled,
     (tombstone_of, is_moved): (&[Option<usize>], &mut [bool]),
 ) -> Result<(), StoreError> {
-    let nodes = &work.parsed.tree.nodes;
-    let mut is_dropped = vec![false; nodes.len()];
-    for (idx, node) in nodes.iter().enumerate() {
+    let tree = &work.parsed.tree;
+    let mut is_dropped = vec![false; tree.nodes.len()];
+    let id_of = |at: usize| match &work.matched[at] {
+        Some(it) => Some(it.id),
+        None => tombstone_of[at].map(|nth| displaced[nth].it.id),
+    };
+    for idx in 0..tree.nodes.len() {
         let Some(nth) = tombstone_of[idx] else { continue };
-        let id_of = |at: usize| match &work.matched[at] {
-            Some(it) => Some(it.id),
-            None => tombstone_of[at].map(|nth| displaced[nth].it.id),
-        };
-        let mut above = node.parent;
-        while let Some(at) = above.filter(|&at| id_of(at).is_none()) {
-            above = nodes[at].parent;
-        }
         let DisplacedTombstone { file, it, .. } = &displaced[nth];
-        let parent = above.and_then(id_of);
-        let moved = ForgottenNodeTombstone { parent, span: node.span.clone(), ..it.clone() };
+        let moved = tombstone_at(it, (tree, idx), id_of);
         is_moved[nth] = batch.move_tombstone(*file, work.file, &moved)?;
         is_dropped[idx] = is_moved[nth];
     }

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::ingest::redact::MARKER;
+use crate::ingest::redact::{MARKER, number_redacted, split_redacted_number};
 use crate::ingest::scan::{self, ScannedFile};
 use crate::model::identity::ContentHash;
 use crate::store::FileRow;
@@ -18,13 +18,7 @@ pub(super) type KnownFile<'a> = (&'a FileRow, &'a str);
 
 /// Returns a stored path without the number that tells it from equal ones.
 pub(super) fn unnumbered(path: &str) -> &str {
-    numbered(path).map_or(path, |it| it.0)
-}
-
-/// Returns the path before a number, and the number.
-fn numbered(path: &str) -> Option<(&str, u64)> {
-    let (path, number) = path.strip_suffix(')')?.rsplit_once(" (")?;
-    if path.contains(MARKER) { Some((path, number.parse().ok()?)) } else { None }
+    split_redacted_number(path).map_or(path, |it| it.0)
 }
 
 /// Gives files in the order of their real names, whose paths are redacted, paths of their own.
@@ -46,15 +40,18 @@ pub(super) fn tell_apart(
         rows.entry(if is_itself { path } else { unnumbered(path) }).or_default().push((row, path));
     }
     let mut taken: BTreeSet<String> = known.iter().map(|it| it.1.to_owned()).collect();
-    taken.extend(namesakes.keys().filter(|it| numbered(it).is_some()).cloned());
+    taken.extend(namesakes.keys().filter(|it| split_redacted_number(it).is_some()).cloned());
     for (path, files) in namesakes {
         let mut rows = rows.remove(path.as_str()).unwrap_or_default();
-        rows.sort_by_key(|(row, path)| (row.is_gone, numbered(path).map(|it| it.1)));
-        let is_new = rows.is_empty() && numbered(&path).is_some();
+        rows.sort_by_key(|(row, path)| (row.is_gone, split_redacted_number(path).map(|it| it.1)));
+        let is_new = rows.is_empty() && split_redacted_number(&path).is_some();
         let paths =
             if is_new { vec![Some(&*path)] } else { paths(&files, rows, (root, bytes_max)) };
         for (file, known) in files.iter().zip(paths) {
-            let name = known.map_or_else(|| new_path(&path, &mut taken), str::to_owned);
+            let name = known.map_or_else(
+                || number_redacted(&path, |it| taken.insert(it.to_owned())),
+                str::to_owned,
+            );
             told.push(ScannedFile { path: name, ..file.clone() });
         }
     }
@@ -92,14 +89,4 @@ fn paths<'a>(
     }
     let mut rest = free.into_iter().map(|it| it.1);
     paths.into_iter().map(|it| it.or_else(|| rest.next())).collect()
-}
-
-fn new_path(path: &str, taken: &mut BTreeSet<String>) -> String {
-    let mut new = path.to_owned();
-    let mut nth = 1;
-    while !taken.insert(new.clone()) {
-        nth += 1;
-        new = format!("{path} ({nth})");
-    }
-    new
 }

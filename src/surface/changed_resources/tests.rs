@@ -67,6 +67,13 @@ impl WatchedMemory {
         short.collect::<Vec<_>>().join(" ")
     }
 
+    fn remember(&self, content: &str) {
+        use crate::memory::knowledge::RememberRequest;
+        let episode = serde_json::json!({"content": content});
+        let episode = RememberRequest::parse(episode.as_object().unwrap()).unwrap();
+        self.writing.remember(episode).unwrap();
+    }
+
     fn restore(&self, backup: &Path) {
         let db = self.folder.path().join("memory.db");
         transfer::restore(backup, &db, "now", &mut |_, _| ()).unwrap();
@@ -179,11 +186,8 @@ fn a_restore_is_noticed_after_as_many_writes() {
 
 #[test]
 fn what_a_history_lost_is_told_though_it_went_on_since() {
-    use crate::memory::knowledge::RememberRequest;
     let fixture = WatchedMemory::compiled();
-    let remember = serde_json::json!({"content": "The tide was late."});
-    let remember = RememberRequest::parse(remember.as_object().unwrap()).unwrap();
-    fixture.writing.remember(remember).unwrap();
+    fixture.remember("The tide was late.");
     fixture.changed();
     fixture.writing.rollback(1, true).unwrap();
     fixture.writing.write("Another text.", None, AppendOrReplaceMode::Append).unwrap();
@@ -207,11 +211,9 @@ fn a_new_watcher_sees_later_changes_only() {
 
 #[test]
 fn knowledge_changes_the_resources_that_show_it() {
-    use crate::memory::knowledge::{ApplyRequest, RememberRequest};
+    use crate::memory::knowledge::ApplyRequest;
     let fixture = WatchedMemory::compiled();
-    let remember = serde_json::json!({"content": "The tide was late."});
-    let remember = RememberRequest::parse(remember.as_object().unwrap()).unwrap();
-    fixture.writing.remember(remember).unwrap();
+    fixture.remember("The tide was late.");
     fixture.check_changes(
         "graph snapshots timeline tree heat review topics episodes entities bootstrap events",
     );

@@ -2,7 +2,8 @@
 //! `redact` renames.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+
+use crate::ingest::redact::number_redacted;
 
 /// The paths among which one is unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,19 +20,9 @@ pub(super) struct RedactedPaths(HashMap<(PathScope, String), String>);
 impl RedactedPaths {
     /// Returns the path that `old` has now; it is `scrubbed` where no other has that.
     pub(super) fn name(&mut self, scope: PathScope, old: &str, scrubbed: &str) -> String {
-        let mut new = scrubbed.to_owned();
-        let mut nth = 1;
-        loop {
-            match self.0.entry((scope, new.clone())) {
-                Entry::Vacant(free) => {
-                    free.insert(old.to_owned());
-                    return new;
-                }
-                Entry::Occupied(taken) if taken.get() == old => return new,
-                Entry::Occupied(_) => (),
-            }
-            nth += 1;
-            new = format!("{scrubbed} ({nth})");
-        }
+        number_redacted(scrubbed, |it| {
+            let former = self.0.entry((scope, it.to_owned())).or_insert_with(|| old.to_owned());
+            former == old
+        })
     }
 }
