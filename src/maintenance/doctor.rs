@@ -5,6 +5,7 @@
 //! it in a temporary table gets that command.
 
 mod altered_file_and_root_row_ids;
+mod altered_manual_edges;
 mod altered_node_columns;
 mod broken_fields_repair;
 mod compile_roots;
@@ -472,8 +473,16 @@ fn sum_of_states(conn: &Connection) -> Result<u64, StoreError> {
 /// Parses and resolves all references anew, and compares them with the stored ones.
 fn references(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     let (faults, n) = links::consistency_check::check_references(conn)?;
-    let bad = format!("{} faults, the first: {}", faults.len(), first(&faults));
-    Ok(verdict(faults.is_empty(), format!("{n} references point where they should"), bad))
+    let edges = altered_manual_edges::named(conn)?;
+    let mut bad = Vec::new();
+    if !faults.is_empty() {
+        bad.push(format!("{} faults, the first: {}", faults.len(), first(&faults)));
+    }
+    if !edges.is_empty() {
+        bad.push(format!("{} doubtful edges: {}", edges.len(), first_few(&edges)));
+    }
+    let fine = format!("{n} references point where they should");
+    Ok(verdict(bad.is_empty(), fine, bad.join("; ")))
 }
 
 /// Panics where a check of the memory fails.

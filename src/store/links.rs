@@ -318,7 +318,7 @@ impl DirtyRefs {
 }
 
 /// Returns the target that a reference in the text of a node would have.
-pub(super) fn resolve_text_target(
+pub(crate) fn resolve_text_target(
     conn: &Connection,
     source: NodeRowId,
     reference: &Reference,
@@ -431,7 +431,7 @@ pub(crate) fn insert(
 }
 
 /// Records the names by which a reference waits for its target.
-fn want(conn: &Connection, id: i64, reference: &Reference) -> Result<(), StoreError> {
+pub(crate) fn want(conn: &Connection, id: i64, reference: &Reference) -> Result<(), StoreError> {
     const WANT: &str = "INSERT INTO wanted (name, reference) VALUES (?1, ?2)";
     let mut want = conn.prepare_cached(WANT).doing("store the names of a reference")?;
     for name in resolve::names_needed_by(reference) {
@@ -441,7 +441,7 @@ fn want(conn: &Connection, id: i64, reference: &Reference) -> Result<(), StoreEr
 }
 
 /// Returns the names by which a reference waits for its target.
-fn wanted_of(conn: &Connection, id: i64) -> Result<BTreeSet<LinkNameHash>, StoreError> {
+pub(crate) fn wanted_of(conn: &Connection, id: i64) -> Result<BTreeSet<LinkNameHash>, StoreError> {
     const WANTED: &str = "SELECT name FROM wanted WHERE reference = ?1";
     conn.rows(WANTED, [id], |row| row.get(0).map(LinkNameHash), "read the names of a reference")
 }

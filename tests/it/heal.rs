@@ -7,6 +7,7 @@ mod accepted_altered_texts;
 mod altered_files;
 mod altered_history;
 mod altered_keys;
+mod altered_manual_edges;
 mod altered_nodes;
 mod damaged_rows;
 mod damaged_schema;

@@ -10,12 +10,12 @@ use rusqlite::{Connection, Row, params};
 
 use super::altered_node_columns::NodeAlteredSinceHead;
 use super::{
-    CHECKS, PresentStateFingerprints, altered_file_and_root_row_ids, altered_node_columns,
-    broken_fields_repair, compile_roots, compute_state_fingerprint, dangling_diffs, derived_tables,
-    first_few, head_and_fingerprint_repair, history_rows, invalid_utf8_texts,
-    lost_file_row_recovery, node_files, node_rows, nodes_gone_without_diff, number_ranges,
-    repair_history_recorder, rowid_overflow_and_singletons, run, source_file_paths, text_hashes,
-    typed_nodes,
+    CHECKS, PresentStateFingerprints, altered_file_and_root_row_ids, altered_manual_edges,
+    altered_node_columns, broken_fields_repair, compile_roots, compute_state_fingerprint,
+    dangling_diffs, derived_tables, first_few, head_and_fingerprint_repair, history_rows,
+    invalid_utf8_texts, lost_file_row_recovery, node_files, node_rows, nodes_gone_without_diff,
+    number_ranges, repair_history_recorder, rowid_overflow_and_singletons, run, source_file_paths,
+    text_hashes, typed_nodes,
 };
 use crate::model::clock::UnixMillis;
 use crate::model::heat;
@@ -24,9 +24,7 @@ use crate::store::commit_outcome::commit;
 use crate::store::hashes_before_repairs::REPAIR_MESSAGE;
 use crate::store::replica_write_guard::mark_unpublished;
 use crate::store::write_lock_and_holder::begin_write;
-use crate::store::{
-    ErrorContext, PreparedStatements, StoreError, connection, last_resort, links, schema,
-};
+use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, last_resort, schema};
 
 /// Rounds of removing dangling references; each can leave further ones.
 const ROUNDS_MAX: usize = 16;
@@ -64,7 +62,7 @@ const FIXES: &[(&str, RepairFn)] = &[
     ("node_rows", |conn, _| node_rows::repair(conn)),
     ("heat_rows", |conn, _| quiet(give_heat(conn))),
     ("history_rows", |conn, _| history_rows::repair(conn)),
-    ("references", |conn, _| quiet(links::read_again(conn))),
+    ("references", |conn, _| altered_manual_edges::repair(conn)),
     ("fields", |conn, _| broken_fields_repair::repair(conn)),
     ("facets", |conn, _| quiet(derived_tables::make_again(conn, "facet"))),
     ("typed_edges", |conn, _| quiet(derived_tables::make_again(conn, "typed_edge"))),

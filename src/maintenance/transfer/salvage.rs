@@ -29,7 +29,7 @@ use crate::store::{
 };
 
 /// Checks whose repairs have notes that salvage passes on.
-const NOTED: [&str; 9] = [
+const NOTED: [&str; 10] = [
     "dangling_diffs",
     "foreign_keys",
     "content_hashes",
@@ -38,6 +38,7 @@ const NOTED: [&str; 9] = [
     "node_files",
     "stale_compile_root",
     "fields",
+    "references",
     "history_rows",
 ];
 

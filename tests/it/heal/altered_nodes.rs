@@ -379,6 +379,12 @@ fn a_lost_file_of_a_heading_does_not_spread_to_the_texts_below() {
 
 /// Returns a copy of a memory whose nodes were changed as a failing disk does: without a trigger.
 pub(super) fn altered(sound: &Folder, changes: &[&str]) -> Folder {
+    let changes: Vec<String> = changes.iter().map(|it| format!("UPDATE node SET {it}")).collect();
+    altered_by(sound, &changes.join(";"))
+}
+
+/// Returns a copy of a memory on which statements were run without a trigger.
+pub(super) fn altered_by(sound: &Folder, statements: &str) -> Folder {
     let folder = Folder::new();
     fs::copy(sound.path("m.db"), folder.path("m.db")).unwrap();
     let conn = folder.database("m.db");
@@ -390,9 +396,7 @@ pub(super) fn altered(sound: &Folder, changes: &[&str]) -> Folder {
     let triggers = read("SELECT sql FROM sqlite_schema WHERE type = 'trigger'");
     conn.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
     conn.execute_batch(&drops.join(";")).unwrap();
-    for change in changes {
-        conn.execute_batch(&format!("UPDATE node SET {change}")).unwrap();
-    }
+    conn.execute_batch(statements).unwrap();
     conn.execute_batch(&triggers.join(";")).unwrap();
     drop(conn);
     folder
