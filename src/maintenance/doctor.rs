@@ -25,6 +25,7 @@ mod rowid_overflow_and_singletons;
 mod running_totals;
 mod schema_objects;
 mod source_file_paths;
+mod state_fingerprint;
 mod text_hashes;
 mod typed_nodes;
 
@@ -141,7 +142,7 @@ const CHECKS: &[(&str, CheckFn)] = &[
     ("node_files", node_files::examine),
     ("history_rows", history_rows::examine),
     ("heat_rows", heat_rows),
-    ("fingerprint", state_fingerprint),
+    ("fingerprint", state_fingerprint::examine),
     ("content_hashes", text_hashes::examine),
     ("fields", typed_nodes::fields),
     ("facets", typed_nodes::facets),
@@ -413,27 +414,15 @@ impl PresentStateFingerprints {
         self.head.clone().unwrap_or_else(|| ContentHash(0).to_string())
     }
 
-    fn agree(&self) -> bool {
-        self.computed == self.kept && self.of_head() == self.kept.to_string()
+    /// Returns whether the kept fingerprint is HEAD's, so that the rows were altered if theirs is
+    /// another one.
+    fn is_head_kept(&self) -> bool {
+        self.of_head() == self.kept.to_string()
     }
-}
 
-/// Computes the fingerprint of the whole state, and compares it with the stored one and HEAD's.
-fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
-    let found = PresentStateFingerprints::read(conn)?;
-    let (is_fine, altered) = (found.agree(), altered_node_columns::find(conn, &found)?);
-    let (PresentStateFingerprints { computed, kept, .. }, head) = (&found, found.of_head());
-    let mut bad = format!("the state is {computed}, kept was {kept}, HEAD says {head}");
-    let proven: Vec<String> = altered.proven.into_iter().map(|it| it.name).collect();
-    for (what, names) in [("altered", proven), ("doubtful", altered.contradicted)] {
-        if !names.is_empty() {
-            bad.push_str(&format!("; {} {what} nodes: {}", names.len(), first_few(&names)));
-        }
+    fn agree(&self) -> bool {
+        self.computed == self.kept && self.is_head_kept()
     }
-    if !is_fine && let Some(lost) = nodes_gone_without_diff::named(conn)? {
-        bad.push_str(&format!("; {lost}"));
-    }
-    Ok(verdict(is_fine, format!("the state is {computed}, as HEAD says"), bad))
 }
 
 /// Returns the fingerprint of the state, computed from the rows of any schema.

@@ -56,23 +56,64 @@ pub(crate) fn term_of_node(
     before: Option<&str>,
     node: &NodeState<'_>,
 ) -> u64 {
+    hash_of_node(parent, before, node, node.given.len()).digest()
+}
+
+/// Looks for a byte of a node's last optional value with which the node would have a term; returns
+/// its place and the byte.
+///
+/// Most of what is hashed is the same for all of them, and is hashed once.
+pub(crate) fn find_byte_of_term(
+    parent: Option<&str>,
+    before: Option<&str>,
+    node: &NodeState<'_>,
+    term: u64,
+) -> Option<(usize, u8)> {
+    let (name, value) = node.given.last()?;
+    let bytes = value.as_bytes();
+    let mut hash = hash_of_node(parent, before, node, node.given.len() - 1);
+    add_field(&mut hash, Some(name));
+    hash.update(&(bytes.len() as u64).to_le_bytes());
+    for at in 0..bytes.len() {
+        let has_term = |byte: &u8| {
+            let mut version = hash.clone();
+            version.update(&[*byte]);
+            version.update(&bytes[at + 1..]);
+            version.digest() == term
+        };
+        if let Some(byte) = (b' '..=b'~').find(has_term) {
+            return Some((at, byte));
+        }
+        hash.update(&bytes[at..=at]);
+    }
+    None
+}
+
+/// Hashes a node with its first optional values.
+fn hash_of_node(
+    parent: Option<&str>,
+    before: Option<&str>,
+    node: &NodeState<'_>,
+    n_given: usize,
+) -> Xxh64 {
     let mut hash = Xxh64::new(0);
-    let mut add = |field: Option<&str>| {
-        let length = field.map_or(u64::MAX, |it| it.len() as u64);
-        hash.update(&length.to_le_bytes());
-        hash.update(field.unwrap_or_default().as_bytes());
-    };
-    add(Some(&node.id));
-    add(parent);
-    add(before);
+    for field in [Some(&*node.id), parent, before] {
+        add_field(&mut hash, field);
+    }
     for field in &node.fields {
-        add(field.as_deref());
+        add_field(&mut hash, field.as_deref());
     }
-    for (name, value) in &node.given {
-        add(Some(name));
-        add(Some(value));
+    for (name, value) in &node.given[..n_given] {
+        add_field(&mut hash, Some(name));
+        add_field(&mut hash, Some(value));
     }
-    hash.digest()
+    hash
+}
+
+fn add_field(hash: &mut Xxh64, field: Option<&str>) {
+    let length = field.map_or(u64::MAX, |it| it.len() as u64);
+    hash.update(&length.to_le_bytes());
+    hash.update(field.unwrap_or_default().as_bytes());
 }
 
 #[cfg(test)]

@@ -9,8 +9,10 @@
 //! and fields and their type have their index. The difference that is left is that of one or two
 //! nodes, or nothing explains it. The values of a file's node are looked for last, and in one node
 //! alone: the next compile brings them back, but it cannot bring back what leads to earlier states.
-//! [Texts](texts_altered_with_hash) are looked for where all of that explains nothing.
+//! [Texts](texts_altered_with_hash) are looked for where all of that explains nothing, and then
+//! [fields](fields_one_byte_off) of which one byte was altered.
 
+mod fields_one_byte_off;
 mod former_value_candidates;
 mod texts_altered_with_hash;
 
@@ -25,7 +27,7 @@ use texts_altered_with_hash::TextsAlteredWithHash;
 
 use super::PresentStateFingerprints;
 use super::broken_fields_repair;
-use super::text_hashes::node_name;
+use super::text_hashes::{name_of_node, node_name};
 use super::typed_nodes;
 use crate::model::database_state_fingerprint::{NodeState, term_of_node};
 use crate::model::tree::NodeType;
@@ -133,7 +135,6 @@ pub(super) fn find(
     conn: &Connection,
     present: &PresentStateFingerprints,
 ) -> Result<NodesAlteredSinceHead, StoreError> {
-    const NAME: &str = "SELECT id, label FROM node WHERE key = ?1";
     let PresentStateFingerprints { computed, kept, head } = present;
     if head.as_ref() != Some(&kept.to_string()) || kept == computed {
         return Ok(NodesAlteredSinceHead::default());
@@ -155,20 +156,23 @@ pub(super) fn find(
         let with_texts = texts.sets().find_map(|it| hypotheses.explain_with(it));
         explaining.extend(with_texts.unwrap_or_else(|| hypotheses.explain_with_some(&texts)));
     }
+    let one_byte_off = match explaining.is_empty() {
+        true => fields_one_byte_off::find(conn, difference).unwrap_or_default(),
+        false => None,
+    };
+    explaining.extend(&one_byte_off);
     let named = |it: &FormerColumnsHypothesis| {
-        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        let (id, label): (String, String) = conn.row(NAME, [it.node], read, "name a node")?;
         let (key, values) = (it.node, it.values.clone());
-        Ok(NodeAlteredSinceHead { key, name: node_name(&id, &label), values })
+        Ok(NodeAlteredSinceHead { key, name: name_of_node(conn, key)?, values })
     };
     let proven: Result<Vec<NodeAlteredSinceHead>, StoreError> =
         explaining.into_iter().map(named).collect();
     let proven = proven?;
     let mut contradicted = Vec::new();
     if proven.is_empty() {
-        let texts: Result<Vec<NodeAlteredSinceHead>, StoreError> =
-            texts.contradicted().map(named).collect();
-        contradicted.extend(texts?.into_iter().map(|it| it.name));
+        let texts: Result<Vec<String>, StoreError> =
+            texts.contradicted().map(|it| name_of_node(conn, it.node)).collect();
+        contradicted.extend(texts?);
         contradicted.extend(hypotheses.contradicted);
         contradicted.sort_unstable();
         contradicted.dedup();

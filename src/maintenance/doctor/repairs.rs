@@ -15,7 +15,7 @@ use super::{
     dangling_diffs, derived_tables, first_few, head_and_fingerprint_repair, history_rows,
     invalid_utf8_texts, lost_file_row_recovery, node_files, node_rows, nodes_gone_without_diff,
     number_ranges, repair_history_recorder, rowid_overflow_and_singletons, run, source_file_paths,
-    text_hashes, typed_nodes,
+    state_fingerprint, text_hashes, typed_nodes,
 };
 use crate::model::clock::UnixMillis;
 use crate::model::heat;
@@ -93,9 +93,17 @@ fn restore_altered(conn: &Connection) -> Result<Vec<String>, StoreError> {
 fn adopt_state(conn: &Connection, now: UnixMillis) -> Result<Vec<String>, StoreError> {
     node_files::separate(conn)?;
     let lost = nodes_gone_without_diff::named(conn)?;
+    let suspects = match lost {
+        Some(_) => Vec::new(),
+        None => state_fingerprint::suspects(conn)?.0,
+    };
     text_hashes::forget_hashes(conn)?;
     rewrite_fingerprint(conn, REPAIR_MESSAGE, now)?;
-    Ok(std::iter::once(READ_AGAIN.to_owned()).chain(lost).collect())
+    let suspects = (!suspects.is_empty()).then(|| {
+        let (n, names) = (suspects.len(), first_few(&suspects));
+        format!("nothing proves what was altered; the history points to {n} nodes: {names}")
+    });
+    Ok(std::iter::once(READ_AGAIN.to_owned()).chain(lost).chain(suspects).collect())
 }
 
 /// The outcome of each repair that was tried, by the name of its check.

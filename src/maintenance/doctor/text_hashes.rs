@@ -113,6 +113,14 @@ pub(super) fn node_name(id: &str, label: &str) -> String {
     format!("`{}` \"{}\"", shown(id), fold_and_truncate(label, LABEL_CHARS_MAX))
 }
 
+/// Names a node of the memory, as [`node_name`] does.
+pub(super) fn name_of_node(conn: &Connection, key: i64) -> Result<String, StoreError> {
+    const NAME: &str = "SELECT id, label FROM node WHERE key = ?1";
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let (id, label): (String, String) = conn.row(NAME, [key], read, "name a node")?;
+    Ok(node_name(&id, &label))
+}
+
 impl AlteredText {
     fn name(&self) -> String {
         let node = node_name(&self.id, &self.label);

@@ -37,3 +37,18 @@ fn terms_never_change() {
     let a = node("a", Some("rust"), None);
     assert_eq!(format!("{:016x}", term_of_node(Some("1:x.md"), Some("b"), &a)), "8436c63e3b6c0a2b");
 }
+
+#[test]
+fn the_byte_that_makes_a_term_is_found_in_the_last_value() {
+    let state = |value| NodeState {
+        given: vec![("a", "x".into()), ("b", Cow::Borrowed(value))],
+        ..node("a", None, None)
+    };
+    let find = |now, then| {
+        let term = term_of_node(None, Some("b"), &state(then));
+        find_byte_of_term(None, Some("b"), &state(now), term)
+    };
+    assert_eq!(find("{\"port\":6380}", "{\"port\":6379}"), None);
+    assert_eq!(find("{\"port\":6370}", "{\"port\":6379}"), Some((11, b'9')));
+    assert_eq!(find("aß", "bß"), Some((0, b'b')));
+}

@@ -27,6 +27,15 @@ pub(crate) struct UnrestorableSnapshots {
     pub(crate) waiting: BTreeSet<i64>,
 }
 
+/// The snapshots to whose states the present rows do not lead, and the nodes that may be why.
+#[derive(Debug, Default)]
+pub(crate) struct SnapshotsSinceAltered {
+    pub(crate) lost: BTreeSet<i64>,
+    /// Keys of the nodes whose last change came with the oldest of these snapshots: an altered node
+    /// stays what it is now until its last change is undone.
+    pub(crate) suspects: BTreeSet<i64>,
+}
+
 /// The present state, as far as undoing snapshots changes it.
 struct RewoundMemoryState {
     /// Families that changed.
@@ -94,23 +103,17 @@ const WITHOUT_TEXTS_OF_NODE: &str = concat!(
 /// Follows the history back, and returns the snapshots that a rollback cannot restore. What is
 /// wrong with the present state says nothing of the history, and finds none.
 pub(crate) fn find(conn: &Connection) -> Result<UnrestorableSnapshots, StoreError> {
-    const SNAPSHOTS: &str = "SELECT id, cursor_hash FROM snapshot ORDER BY id DESC";
-    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let snapshots: Vec<(i64, String)> = conn.rows(SNAPSHOTS, [], read, "list the snapshots")?;
-    let mut found =
-        UnrestorableSnapshots { n_snapshots: snapshots.len(), ..UnrestorableSnapshots::default() };
-    let Some(&(oldest, _)) = snapshots.last() else { return Ok(found) };
-    let mut state = RewoundMemoryState::present(conn, oldest)?;
-    if snapshots.first().is_none_or(|(_, hash)| *hash != state.fingerprint().to_string()) {
-        return Ok(found);
-    }
-    for &(id, ref hash) in &snapshots {
-        if !hash.is_empty() && *hash != state.fingerprint().to_string() {
+    let mut found = UnrestorableSnapshots::default();
+    let mut is_head = None;
+    found.n_snapshots = follow_back(conn, |id, leads_there| {
+        if leads_there == Some(false) {
             found.lost.insert(id);
         }
-        if id != oldest {
-            state.undo(conn, id)?;
-        }
+        *is_head.get_or_insert(leads_there == Some(true))
+    })?;
+    if is_head != Some(true) {
+        found.lost.clear();
+        return Ok(found);
     }
     for (id, is_waiting) in without_a_text(conn)? {
         if !found.lost.contains(&id) {
@@ -118,6 +121,57 @@ pub(crate) fn find(conn: &Connection) -> Result<UnrestorableSnapshots, StoreErro
         }
     }
     Ok(found)
+}
+
+/// Follows the history back from rows that are not HEAD's state, until they are as they were.
+pub(crate) fn find_since_altered(conn: &Connection) -> Result<SnapshotsSinceAltered, StoreError> {
+    const UNCHANGED: &str = "
+        SELECT key
+          FROM node
+         WHERE ifnull((SELECT max(snapshot) FROM diff WHERE node_id = node.id), 0)
+               BETWEEN ?1 AND ?2";
+    let mut found = SnapshotsSinceAltered::default();
+    let mut sound = None;
+    follow_back(conn, |id, leads_there| {
+        match leads_there {
+            Some(true) => sound = sound.or(Some(id)),
+            Some(false) => {
+                found.lost.insert(id);
+                sound = None;
+            }
+            None => (),
+        }
+        true
+    })?;
+    if let Some(&first) = found.lost.first() {
+        let of = [sound.map_or(0, |it| it + 1), first];
+        found.suspects = conn.rows(UNCHANGED, of, |row| row.get(0), "look for altered nodes")?;
+    }
+    Ok(found)
+}
+
+/// Follows the history back from the present rows, and visits each snapshot, the newest first, as
+/// long as `visit` wants more; returns the number of snapshots. `visit` gets whether the rows lead
+/// to its state, which is unknown of those without a fingerprint.
+fn follow_back(
+    conn: &Connection,
+    mut visit: impl FnMut(i64, Option<bool>) -> bool,
+) -> Result<usize, StoreError> {
+    const SNAPSHOTS: &str = "SELECT id, cursor_hash FROM snapshot ORDER BY id DESC";
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let snapshots: Vec<(i64, String)> = conn.rows(SNAPSHOTS, [], read, "list the snapshots")?;
+    let Some(&(oldest, _)) = snapshots.last() else { return Ok(0) };
+    let mut state = RewoundMemoryState::present(conn, oldest)?;
+    for (id, hash) in &snapshots {
+        let leads_there = *hash == state.fingerprint().to_string();
+        if !visit(*id, (!hash.is_empty()).then_some(leads_there)) {
+            break;
+        }
+        if *id != oldest {
+            state.undo(conn, *id)?;
+        }
+    }
+    Ok(snapshots.len())
 }
 
 /// Returns whether the present state, without the changes of `newest`, is that of the snapshot

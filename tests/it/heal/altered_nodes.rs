@@ -262,6 +262,64 @@ fn broken_fields_that_cannot_be_given_back_are_reported_with_their_text() {
     }
 }
 
+/// Returns a memory with knowledge, none of whose nodes has an earlier version.
+fn memory_of_knowledge() -> Folder {
+    let folder = memory();
+    folder.ok(["remember", "Saw it at noon.", "--topic", "net 5", "--db", "m.db"]);
+    folder
+}
+
+/// Neither the history nor the index has all fields of knowledge.
+#[test]
+fn a_field_that_no_other_row_has_is_given_back_if_it_is_a_title_or_one_byte_off() {
+    let sound = memory_of_knowledge();
+    let before = sound.facts("m.db")["head"]["cursor_hash"].clone();
+    for (replaced, node_type, label) in [
+        ("'\"title\":\"net 5', '\"title\":\"net 6'", "topic", "net 5"),
+        ("'\"title\":\"net 5', '\"title\":\"office'", "topic", "net 5"),
+        ("'\"created_at\":1', '\"created_at\":2'", "topic", "net 5"),
+        ("'\"created_at\":1', '\"created_at\":7'", "episode", "Saw it at noon."),
+    ] {
+        let change =
+            format!("fields = replace(fields, {replaced}) WHERE node_type = '{node_type}'");
+        let folder = altered(&sound, &[&change]);
+        let examined = folder.run(["doctor", "--db", "m.db"]).stdout;
+        assert!(examined.contains(&format!("\"{label}\"")), "{change}: {examined}");
+        let salvaged = folder.ok(["salvage", "m.db", "--out", "salvaged.db"]);
+        let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+        for (db, report) in [("m.db", &fixed), ("salvaged.db", &salvaged)] {
+            let named = format!("\"{label}\": its label and fields are again those");
+            assert!(report.contains(&named), "{change}: {report}");
+            folder.assert_healthy(db);
+            assert_eq!(folder.facts(db)["head"]["cursor_hash"], before, "{change}");
+        }
+    }
+}
+
+/// The history leads to the states before the altered nodes came.
+#[test]
+fn altered_fields_that_nothing_proves_are_among_the_nodes_that_the_history_points_to() {
+    let sound = memory_of_knowledge();
+    let change = "fields = replace(fields, '\"created_at\":1', '\"created_at\":2') \
+                  WHERE node_type IN ('topic', 'episode')";
+    let folder = altered(&sound, &[change]);
+    let snapshots = sound.facts("m.db")["head"]["id"].to_string();
+    let examined = folder.run(["doctor", "--db", "m.db"]).stdout;
+    let lost = format!("no rollback leads to these snapshots any more: {snapshots}\n");
+    assert!(examined.contains(&lost), "{examined}");
+    let salvaged = folder.ok(["salvage", "m.db", "--out", "salvaged.db"]);
+    let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+    for report in [examined, salvaged, fixed] {
+        assert!(report.contains("the history points to"), "{report}");
+        for label in ["\"net 5\"", "\"Saw it at noon.\""] {
+            assert!(report.contains(label), "{label}: {report}");
+        }
+        assert!(!report.contains("\"Note 1\""), "{report}");
+    }
+    folder.assert_healthy("m.db");
+    folder.assert_healthy("salvaged.db");
+}
+
 /// Returns a memory with agents' nodes: a section with code, and a text under a file's heading.
 fn memory_of_agents() -> Folder {
     let folder = memory();

@@ -67,7 +67,11 @@ pub(super) fn labels_and_fields(
     let earlier = earlier_versions(conn, now.id)?;
     let mut fields = earlier_fields(now.fields, &earlier);
     fields.extend(match now.fields.map(|it| (it, object_of(it))) {
-        Some((_, Some(object))) => indexed_fields(conn, now.key, &object)?,
+        Some((_, Some(object))) => {
+            let mut fields = indexed_fields(conn, now.key, &object)?;
+            fields.extend(titled_fields(now.label, &object));
+            fields
+        }
         Some((broken, None)) => unbroken_fields(conn, now.key, broken, &earlier)?,
         None => BTreeSet::new(),
     });
@@ -197,6 +201,12 @@ fn indexed_fields(
     // A key that was altered is one value too many, and one too few.
     fields.extend(broken_fields_repair::indexed(conn, node)?.map(Some));
     Ok(fields)
+}
+
+/// Returns the fields with the label as their title, which it is of most nodes that have one.
+fn titled_fields(label: &str, present: &Map<String, Value>) -> Option<Option<String>> {
+    const TITLE: &str = "title";
+    present.contains_key(TITLE).then(|| with_value(present, TITLE, Some(&Value::from(label))))
 }
 
 /// Returns what fields may have been that are no object any more.
