@@ -134,8 +134,7 @@ impl ManualEdge {
         }
         if let Some((word, former)) = self.former_words(conn)? {
             self.set_words(conn, &former)?;
-            let note =
-                format!("{}: its {word} is again what its names and target prove", self.name);
+            let note = format!("{}: its {word} is again what its names prove", self.name);
             return Ok(Some(note));
         }
         // Words that agree with the names prove another target.
@@ -151,8 +150,8 @@ impl ManualEdge {
         )))
     }
 
-    /// Returns the words with one of them as it may have been, such that they wait for the names
-    /// that are kept and lead to the target.
+    /// Returns the words with one of them as it was: they wait for the names that are kept, and
+    /// lead to the target if any such words do.
     fn former_words(
         &self,
         conn: &Connection,
@@ -177,15 +176,14 @@ impl ManualEdge {
             let by_label = Reference { label, ..self.words.clone() };
             versions.splice(0..0, [("id", by_id), ("label", by_label)]);
         }
-        for (word, version) in versions {
-            if version != self.words
-                && is_named(&version, &self.names)
-                && self.target_of(conn, &version)? == self.target
-            {
-                return Ok(Some((word, version)));
+        versions.retain(|it| it.1 != self.words && is_named(&it.1, &self.names));
+        for (word, version) in &versions {
+            if self.target_of(conn, version)? == self.target {
+                return Ok(Some((word, version.clone())));
             }
         }
-        Ok(None)
+        // The target may be lost, or be altered as the words are; the names are hashes and suffice.
+        Ok(versions.into_iter().next().filter(|_| !self.is_named()))
     }
 
     fn set_words(&self, conn: &Connection, words: &Reference) -> Result<(), StoreError> {

@@ -60,6 +60,7 @@ fn an_altered_edge_made_by_hand_is_named_and_given_back() {
     for (statements, to) in [
         (set("label = 'Nope 4'", "Note 4"), "`Nope 4`"),
         (set("label = 'Note 5'", "Note 4"), "`Note 5`"),
+        (set("label = 'Note 5', target = NULL", "Note 4"), "`Note 5`"),
         (set("id_hint = 'x' || substr(id_hint, 2)", ""), "`x"),
         (set(other_id, ""), &format!("`{}`", id_of(&sound, "Note 8"))),
         (set("label = 'Some dax'", "Some day"), "`Some dax`"),
