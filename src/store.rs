@@ -63,7 +63,7 @@ pub(crate) use batch::{Batch, ChangedNodeCounts, ManualEdgeResolution, NewNode};
 pub(crate) use batch::{
     FileNodeNames, NodeFacetSet, RequestReceipt, UnrelateOutcome, node_facet_set,
 };
-pub(crate) use database_path_check::check_path;
+pub(crate) use database_path_check::{check_path, check_path_to_read};
 use descriptor_shortage::{is_cause, with_cause};
 use error_advice::ExternalErrorCause::{Refusal, State};
 pub(crate) use error_advice::last_resort;
@@ -194,11 +194,25 @@ pub enum StoreError {
         /// The name of the file.
         name: PathBuf,
     },
+    /// The log, its index or the journal has something that is no file in its place.
+    StrangeLog {
+        /// The name of the file.
+        name: PathBuf,
+        /// The kind of thing found instead, as a noun phrase.
+        what: &'static str,
+    },
     /// The database has nothing yet, and the beginning of its log is damaged.
     Unread {
         /// The database.
         path: PathBuf,
         /// Its log.
+        log: PathBuf,
+    },
+    /// The database took the place of another, whose log is still there.
+    LogOfAnother {
+        /// The database.
+        path: PathBuf,
+        /// The log of the former one.
         log: PathBuf,
     },
     /// SQLite would keep a database of this path in no file.
@@ -298,7 +312,9 @@ impl fmt::Display for StoreError {
             | StoreError::Vanished { .. }
             | StoreError::LogBesideLink { .. }
             | StoreError::LinkedLog { .. }
+            | StoreError::StrangeLog { .. }
             | StoreError::Unread { .. }
+            | StoreError::LogOfAnother { .. }
             | StoreError::Nowhere { .. }
             | StoreError::Linked { .. }
             | StoreError::HalfRestored { .. }
@@ -427,7 +443,9 @@ impl StoreError {
             | StoreError::Vanished { .. }
             | StoreError::LogBesideLink { .. }
             | StoreError::LinkedLog { .. }
+            | StoreError::StrangeLog { .. }
             | StoreError::Unread { .. }
+            | StoreError::LogOfAnother { .. }
             | StoreError::Linked { .. }
             | StoreError::HalfRestored { .. }
             | StoreError::Mounted { .. }

@@ -53,10 +53,14 @@ pub(super) fn run(
     };
     transfer::refuse_same(&db, &dest)?;
     if args.is_force && transfer::is_stream(&dest) {
-        let stream = File::options().write(true).open(&dest).map_err(TransferError::Output)?;
+        let unwritten = |source| TransferError::File { doing: "write", path: dest.clone(), source };
+        let stream = File::options().write(true).open(&dest).map_err(unwritten)?;
         let outcome = transfer::export(&db, &mut BufWriter::new(stream), &mut note);
         progress.clear();
-        return done(outcome);
+        return done(outcome.map_err(|error| match error {
+            TransferError::Output(source) => unwritten(source),
+            error => error,
+        }));
     }
     let if_there = if args.is_force { IfExists::Replace } else { IfExists::Refuse };
     let draft = AtomicFile::of(&dest, if_there)?;

@@ -26,7 +26,7 @@ pub(crate) use file_compare_and_swap::{create_file, read_to_change, remove_file,
 use ignore::{DirEntry, WalkBuilder};
 pub(crate) use ignore_rules::{CodeFiles, GitignoreMode, IgnoreRules};
 pub(crate) use open_regular_file::{
-    open_own, open_regular, read_regular, read_regular_text, stat_own,
+    open_own, open_regular, open_unless_open, read_regular, read_regular_text, stat_own,
 };
 pub(crate) use own_open_database_files::{FileIdentity, OwnOpenDatabaseFiles};
 pub(crate) use passed_over::{DetailLevel, document_kind};

@@ -40,7 +40,7 @@ pub(crate) use v03::{V03ImportReport, copy_still, import_old};
 
 use super::doctor::{self, CheckStatus};
 use crate::store::unsafe_wal_open_refusal::with_suffix;
-use crate::store::{IfMissing, StoreError, check_path};
+use crate::store::{StoreError, check_path_to_read};
 
 /// A callback that gets the work done and the total, in a unit of the work's own.
 pub(crate) type ProgressFn<'a> = &'a mut dyn FnMut(u64, u64);
@@ -130,7 +130,7 @@ impl<T> FileErrorContext<T> for io::Result<T> {
 
 /// Refuses a path without a file, which would be a `noun`.
 fn check_there(path: &Path, noun: &str) -> Result<(), TransferError> {
-    check_path(path, IfMissing::Refuse).map_err(|error| match error {
+    check_path_to_read(path).map_err(|error| match error {
         StoreError::Missing { path } => {
             TransferError::Refused(format!("no {noun} at `{}`", path.display()))
         }

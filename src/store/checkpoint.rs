@@ -82,6 +82,7 @@ impl WriteAheadLog {
             if TOO_LONG_PAGES <= n_pages && file_identity.may_copy() {
                 // The commit has succeeded; a later one copies what this one cannot.
                 let _ = log.checkpoint();
+                file_identity.note_copied();
             }
             Ok(())
         }))
@@ -108,7 +109,9 @@ impl WriteAheadLog {
         let _copying = self.lock_copying();
         let conn = connection::open_existing(&self.path, "open the database")?;
         self.file_identity.check_to_copy(&conn)?;
-        conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).doing("copy the log")
+        let copied = conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        self.file_identity.note_copied();
+        copied.doing("copy the log")
     }
 
     /// Locks out other copies in this process.

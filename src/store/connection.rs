@@ -10,7 +10,8 @@ use rusqlite::{Connection, OpenFlags, Transaction};
 
 use super::write_lock_and_holder::name_stopped;
 use super::{
-    ErrorContext, IfMissing, StoreError, busy_handler, check_path, schema, unsafe_wal_open_refusal,
+    ErrorContext, IfMissing, StoreError, busy_handler, check_path, check_path_to_read, schema,
+    unsafe_wal_open_refusal,
 };
 
 /// Page cache of the writing connection in KiB: while many nodes are inserted, and otherwise.
@@ -206,7 +207,7 @@ pub(crate) fn begin_read<'c>(
 /// Opens the file read-only.
 fn open_read_only(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
     schema::check_sqlite()?;
-    check_path(path, IfMissing::Refuse)?;
+    check_path_to_read(path)?;
     unsafe_wal_open_refusal::check(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags).doing("open the database to read")?;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::missing_path::is_missing;
 use super::{IfMissing, StoreError, file_identity_check, unsafe_wal_open_refusal};
+use crate::ingest::scan::open_unless_open;
 
 /// The suffixes of a database's other files: its log, the log's index and a rollback journal.
 pub(crate) const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -45,6 +46,17 @@ pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), Store
     }
 }
 
+/// Checks the path of a database that is only read, as [`check_path`] does. One that has no log
+/// may have several names.
+pub(crate) fn check_path_to_read(path: &Path) -> Result<(), StoreError> {
+    let is_single_file =
+        || open_unless_open(path).and_then(|it| file_identity_check::is_of_no_log(&it));
+    match check_path(path, IfMissing::Refuse) {
+        Err(StoreError::Linked { .. }) if is_single_file().unwrap_or(false) => Ok(()),
+        checked => checked,
+    }
+}
+
 /// Refuses the path of no database where a log tells of one, or where one may be that cannot be
 /// reached.
 fn check_without_database(path: &Path, source: io::Error) -> Result<(), StoreError> {
@@ -69,15 +81,12 @@ fn check_companions(path: &Path) -> Result<(), StoreError> {
         if name.is_symlink() {
             return Err(StoreError::LinkedLog { name });
         }
-        match std::fs::metadata(&name) {
-            Ok(it) if it.is_dir() => {
-                return Err(StoreError::Foreign { path: name, what: "a folder" });
-            }
-            Ok(it) if !it.is_file() => {
-                return Err(StoreError::Foreign { path: name, what: "a pipe or a device" });
-            }
-            _ => (),
-        }
+        let what = match std::fs::metadata(&name) {
+            Ok(it) if it.is_dir() => "a folder",
+            Ok(it) if !it.is_file() => "a pipe or a device",
+            _ => continue,
+        };
+        return Err(StoreError::StrangeLog { name, what });
     }
     Ok(())
 }

@@ -11,12 +11,14 @@
 mod copies_beside_memory;
 mod hard_links;
 mod log_of_replaced_database;
+mod overwritten_files;
 mod unlinked_wal_rescue;
 mod wal_head_reader;
 
 use std::fs::{self, File, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -25,6 +27,8 @@ pub(crate) use copies_beside_memory::CopiesBesideMemory;
 pub(crate) use hard_links::ASIDE;
 pub(super) use hard_links::check_links;
 use hard_links::{check_names, n_names};
+pub(super) use overwritten_files::is_of_no_log;
+use overwritten_files::time_of_write;
 use unlinked_wal_rescue::is_empty_file;
 use wal_head_reader::{LOG_HEAD, WalHeadReader};
 
@@ -55,6 +59,9 @@ pub(crate) struct OpenedFiles {
     _locked: OwnOpenDatabaseFiles,
     /// The index, where it had to be looked into; it stays open until the process ends.
     index: OnceLock<&'static File>,
+    /// The time at which the database file was last written, as far as this process knows that
+    /// SQLite did it; since the Unix epoch.
+    written: Mutex<Option<Duration>>,
     /// The log as it was after a write of this process that was not its first.
     log: Mutex<Option<WalExtent>>,
     /// The database as it was when this process last saw that it is whole.
@@ -164,11 +171,14 @@ impl OpenedFiles {
             opened: [None; 3],
             _locked: OwnOpenDatabaseFiles::new([]),
             index: OnceLock::new(),
+            written: Mutex::default(),
             log: Mutex::default(),
             database: Mutex::default(),
             schema: SchemaCheckCache::default(),
         };
-        file_identity.opened = inodes(&file_identity.look());
+        let found = file_identity.look();
+        file_identity.opened = inodes(&found);
+        *lock(&file_identity.written) = found[0].as_ref().and_then(time_of_write);
         match file_identity.opened.iter().position(Option::is_none) {
             Some(nth) => Err(file_identity.moved(nth)),
             None if file_identity.open_log.as_ref().and_then(WalHeadReader::inode)
@@ -364,9 +374,10 @@ impl OpenedFiles {
         fs::metadata(&self.path).map_or(0, |it| it.len())
     }
 
-    /// Looks whether somebody shortened the log, and SQLite went on behind the gap: it has
-    /// something, and not what a log begins with, or less than it had since it began. The next
-    /// process would find nothing behind the gap. An empty log was copied by another process.
+    /// Looks whether somebody shortened the log or wrote another over it, and SQLite went on behind
+    /// that: it has something, and not what a log begins with, or less than it had since it began,
+    /// or it began anew and its index does not say so. The next process would not find what is
+    /// written behind that. An empty log was copied by another process.
     ///
     /// The first commit to a log that begins anew may cut what the one before left. So a length
     /// counts after a write to a log that had begun before.
@@ -388,6 +399,9 @@ impl OpenedFiles {
                 mark.n_bytes = n_bytes
             }
             (Some(mark), _) if mark.salts == salts => (),
+            // This write began it anew.
+            (mark, WalCheckMoment::AfterWrite) => *mark = Some(WalExtent { salts, n_bytes: 0 }),
+            (Some(_), _) if self.is_log_of_another() => return WalTruncationCheckResult::Cut,
             (mark, WalCheckMoment::BeforeWrite) => *mark = Some(WalExtent { salts, n_bytes: 0 }),
             _ => (),
         }
@@ -414,11 +428,15 @@ impl OpenedFiles {
     }
 
     /// Returns the inodes at the names. An empty file in place of the log counts as none: nothing
-    /// was written to it, and who has the same index cannot write to it.
+    /// was written to it, and who has the same index cannot write to it. So does a database that
+    /// another was written over.
     fn inodes_of(&self, found: &[Option<Metadata>; 3]) -> DatabaseWalShmInodes {
         let mut inodes = inodes(found);
         if found[1].as_ref().is_some_and(is_empty_file) && inodes[1] != self.opened[1] {
             inodes[1] = None;
+        }
+        if found[0].as_ref().is_some_and(|it| self.is_overwritten(it)) {
+            inodes[0] = None;
         }
         inodes
     }

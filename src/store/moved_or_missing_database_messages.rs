@@ -105,6 +105,13 @@ impl StoreError {
                 log.display(),
                 database_of(log).display()
             ),
+            _ => self.fmt_log(f),
+        }
+    }
+
+    /// Writes the errors of a database whose log is not one that SQLite reads as it should.
+    fn fmt_log(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             StoreError::LogBesideLink { link, log, expected: (expected, false) } => write!(
                 f,
                 "`{}` is a symbolic link, and what was written last may be in `{}`, where SQLite \
@@ -132,6 +139,12 @@ impl StoreError {
                  to in its place, or remove the link if there is none",
                 name.display()
             ),
+            StoreError::StrangeLog { name, what } => write!(
+                f,
+                "`{}` is {what} in the place of a file of the memory; move it away, and put back \
+                 what was there, such as a log that a server kept (`NAME-wal.kept`)",
+                name.display()
+            ),
             StoreError::Unread { path, log } => write!(
                 f,
                 "`{}` is damaged at its beginning, and has all that was written to `{}`; read what \
@@ -140,18 +153,26 @@ impl StoreError {
                 path.display(),
                 path.display()
             ),
+            StoreError::LogOfAnother { path, log } => write!(
+                f,
+                "`{}` took the place of another file, whose log `{}` would be read with it; end \
+                 what uses the memory and move the log away with its index (`NAME-shm`): it has \
+                 what was written last to the file before",
+                path.display(),
+                log.display()
+            ),
             _ => Ok(()),
         }
     }
 }
 
-/// Returns the name beside which a log lies.
 /// Returns whether a file is a log or the index of one.
 fn is_beside(file: &Path) -> bool {
     let name = file.to_string_lossy();
     name.ends_with("-wal") || name.ends_with("-shm")
 }
 
+/// Returns the name beside which a log lies.
 fn database_of(log: &Path) -> PathBuf {
     let name = log.to_string_lossy();
     PathBuf::from(name.strip_suffix("-wal").unwrap_or(&name))

@@ -6,16 +6,20 @@
 //! connection holds distinguishes the two cases. Where a third process has made new ones, the list
 //! of locks does.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use std::{fs, mem};
+use std::{fs, io, mem};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::committed_wal_page_numbers::CommittedWalPageNumbers;
 use super::descriptor_shortage::{is_shortage, shortage};
+use super::file_identity_check::is_of_no_log;
 use super::missing_path::is_missing;
 use super::{StoreError, busy_handler, damaged_wal_replay, lock_list};
+use crate::ingest::scan::open_unless_open;
 
 /// Longest wait for processes that open or close the database at the same time.
 const RIVALS_WAIT: Duration = Duration::from_secs(3);
@@ -24,8 +28,8 @@ const RIVALS_WAIT: Duration = Duration::from_secs(3);
 const LINKS_MAX: usize = 40;
 
 /// Refuses a database that another process has open and whose log or index was deleted, one with a
-/// log beside a symbolic link to it, an emptied one, whose log SQLite would delete, and one whose
-/// log it would overwrite unread.
+/// log beside a symbolic link to it, an emptied one, whose log SQLite would delete, one whose log
+/// it would overwrite unread, and one beside the log of another, which it would read with it.
 pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     let Ok(full) = path.canonicalize() else { return Ok(()) };
     let [log, index] = ["-wal", "-shm"].map(|it| with_suffix(&full, it));
@@ -48,7 +52,7 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     let missing = match are_there() {
         true => match replaced(&full, &log, &index) {
             Some(replaced) => replaced,
-            None => return Ok(()),
+            None => return refuse_log_of_another(path, &full, log),
         },
         false if is_held(&full, &log, are_there) && !are_there() => {
             if log.exists() {
@@ -57,9 +61,26 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
                 log
             }
         }
-        _ => return Ok(()),
+        _ => return refuse_log_of_another(path, &full, log),
     };
     Err(StoreError::Orphaned { path: path.to_owned(), missing })
+}
+
+/// Refuses a database beside a log that is not its own.
+fn refuse_log_of_another(path: &Path, full: &Path, log: PathBuf) -> Result<(), StoreError> {
+    // A database that gets its first log says before that it has one.
+    match has_bytes(&log) && is_log_of_another(open_unless_open(full), &log) {
+        true => Err(StoreError::LogOfAnother { path: path.to_owned(), log }),
+        false => Ok(()),
+    }
+}
+
+/// Returns whether a database says that it has no log, and the log beside it has commits: another
+/// file was put in the place of the one whose log it is. One that cannot be opened says nothing, as
+/// one that this process has open, which was looked at before.
+pub(crate) fn is_log_of_another(database: io::Result<File>, log: &Path) -> bool {
+    let has_none = database.and_then(|it| is_of_no_log(&it)).unwrap_or(false);
+    has_none && CommittedWalPageNumbers::read(log).is_ok_and(|it| it.is_some())
 }
 
 /// Refuses a missing database whose log is still there: SQLite would delete the log.

@@ -7,6 +7,7 @@ mod archiving;
 mod failures;
 mod identity;
 mod messages;
+mod overwritten;
 mod typed;
 mod write_back;
 

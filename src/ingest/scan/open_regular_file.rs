@@ -8,7 +8,9 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::own_open_database_files::{FileIdentity, check_before_opening, check_opened};
+use super::own_open_database_files::{
+    FileIdentity, check_before_opening, check_opened, has_descriptors,
+};
 
 /// Opens a regular file; links are followed.
 ///
@@ -32,6 +34,18 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     }
     let (file, metadata) = check_opened(options.open(path)?)?;
     if metadata.is_file() { Ok(file) } else { Err(irregular()) }
+}
+
+/// Opens a regular file of which this process has no descriptor: to close it drops no lock.
+///
+/// # Errors
+///
+/// It cannot be opened, it is open, or no system tells whether it is.
+pub(crate) fn open_unless_open(path: &Path) -> io::Result<File> {
+    match has_descriptors(FileIdentity::of(&fs::metadata(path)?), 1) {
+        true => Err(io::Error::other("this process has it open")),
+        false => open_regular(path),
+    }
 }
 
 /// Opens a file that this program writes, trims or removes by itself: a regular one that has no

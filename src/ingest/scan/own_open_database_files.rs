@@ -88,7 +88,7 @@ fn check(file: FileIdentity, n_descriptors: usize) -> io::Result<()> {
 }
 
 /// Returns whether this process has so many descriptors of a file; true where no system tells.
-fn has_descriptors(file: FileIdentity, n: usize) -> bool {
+pub(super) fn has_descriptors(file: FileIdentity, n: usize) -> bool {
     let Ok(entries) = fs::read_dir("/proc/self/fd") else { return true };
     let found = entries.filter_map(|it| fs::metadata(it.ok()?.path()).ok());
     n <= found.filter(|it| FileIdentity::of(it) == file).count()

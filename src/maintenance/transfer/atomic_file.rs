@@ -151,8 +151,12 @@ fn drop_companions(path: &Path) {
     }
 }
 
-/// Creates an empty file, or takes an abandoned one; `None` if another process works on it.
+/// Creates an empty file, or takes an abandoned one; `None` if another process works on it, or the
+/// name is that of something else.
 fn take(path: &Path) -> io::Result<Option<File>> {
+    if path.symlink_metadata().is_ok_and(|it| !it.is_file()) {
+        return Ok(None);
+    }
     let file = private().create(true).truncate(false).open(path)?;
     match file.try_lock() {
         Ok(()) => (),

@@ -190,8 +190,12 @@ fn taken(dest: &Path) -> TransferError {
     TransferError::Refused(what)
 }
 
-/// Creates an empty folder, or takes an abandoned one; `None` if another process works on it.
+/// Creates an empty folder, or takes an abandoned one; `None` if another process works on it, or
+/// the name is that of something else.
 fn take(path: &Path) -> io::Result<Option<File>> {
+    if path.symlink_metadata().is_ok_and(|it| !it.is_dir()) {
+        return Ok(None);
+    }
     match folder_builder().create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => (),

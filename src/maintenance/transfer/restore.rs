@@ -118,6 +118,7 @@ fn install(
             carry_replica(db, draft.path(), "restore")?;
             objects
         }
+        Err(StoreError::LogOfAnother { .. }) => "its log is that of another file".to_owned(),
         // A disk that fails now may not fail later, and servers may have the file open.
         Err(error) if error.is_refusal() => return Err(error.into()),
         Err(StoreError::Sqlite { source, .. }) if is_ours(db) => source.to_string(),

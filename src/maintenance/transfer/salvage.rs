@@ -10,6 +10,7 @@ mod header_schema_transplant;
 mod sqlite_schema_row_repair;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::path::Path;
 use std::{fs, io};
 
@@ -24,6 +25,7 @@ use super::{FileErrorContext, ProgressFn, TransferError, check_there, complaint,
 use crate::maintenance::doctor;
 use crate::model::clock::UnixMillis;
 use crate::model::identity::ContentHash;
+use crate::store::unsafe_wal_open_refusal::is_log_of_another;
 use crate::store::{
     ErrorContext, PreparedStatements, StoreError, connection, damaged_wal_replay, links,
 };
@@ -71,7 +73,7 @@ pub(crate) fn salvage(
     copy_still(damaged, copy.path())?;
     let mut conn = draft.database()?;
     let mut losses = Vec::new();
-    replay_damaged_log(copy.path(), &mut losses).on("read", damaged)?;
+    prepare_log(copy.path(), &mut losses).on("read", damaged)?;
     header_schema_transplant::graft(copy.path(), draft.path(), TransplantedPart::Head)
         .on("read", damaged)?;
     let from = match open_with_tables(copy.path(), damaged, &mut losses) {
@@ -109,9 +111,14 @@ pub(crate) fn salvage(
     Ok(SalvageReport { n_nodes, fingerprint, losses })
 }
 
-/// Writes the pages of a log whose beginning is damaged into the copy.
-fn replay_damaged_log(copy: &Path, losses: &mut Vec<String>) -> io::Result<()> {
+/// Writes the pages of a log whose beginning is damaged into the copy, and leaves out the log of
+/// another file.
+fn prepare_log(copy: &Path, losses: &mut Vec<String>) -> io::Result<()> {
     let log = with_suffix(copy, "-wal");
+    if log.exists() && is_log_of_another(File::open(copy), &log) {
+        losses.push("the log: it is that of another file, and was left out".to_owned());
+        fs::remove_file(&log)?;
+    }
     if log.exists() && damaged_wal_replay::has_unread_commits(&log, copy)? {
         let n = damaged_wal_replay::replay(&log, copy)?;
         losses.push(format!("the log: its beginning is damaged; {n} pages were taken as they are"));

@@ -21,8 +21,10 @@ impl OpenedFiles {
         let found = self.look();
         let [database, log, index] = inodes(&found);
         let has_frames = found[1].as_ref().is_some_and(|it| 0 < it.len());
-        let is_other = database.is_some() && database != self.opened[0];
-        if !is_other || log != self.opened[1] || !has_frames || self.is_copy().unwrap_or(true) {
+        let is_moved_there = database.is_some() && database != self.opened[0];
+        let is_overwritten = found[0].as_ref().is_some_and(|it| self.is_overwritten(it));
+        let is_other = is_overwritten || is_moved_there && !self.is_copy().unwrap_or(true);
+        if !is_other || log != self.opened[1] || !has_frames {
             return;
         }
         let (name, beside) = (self.path.display(), self.name(1).display());

@@ -122,6 +122,27 @@ impl OpenedFiles {
         Ok(false)
     }
 
+    /// Returns whether the open log is not the one of which its index has commits.
+    #[cfg(target_os = "linux")]
+    pub(super) fn is_log_of_another(&self) -> bool {
+        // The index has its head twice: https://sqlite.org/walformat.html.
+        let head = || {
+            let mut head = [0; 96];
+            self.index()?.read_exact_at(&mut head, 0).map(|()| head)
+        };
+        let (Ok(before), log, Ok(after)) = (head(), self.open_salts(), head()) else {
+            return false;
+        };
+        let is_settled = before == after && before[..48] == before[48..];
+        let has_commits = before[16..20] != [0; 4];
+        is_settled && has_commits && log.is_some_and(|it| it != before[32..40])
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn is_log_of_another(&self) -> bool {
+        false
+    }
+
     /// Returns the salts of the open log; `None` where it is empty.
     #[cfg(target_os = "linux")]
     fn open_salts(&self) -> Option<[u8; 8]> {

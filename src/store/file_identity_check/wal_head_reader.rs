@@ -65,11 +65,11 @@ pub(super) fn head_of(log: &File) -> Option<([u8; LOG_HEAD], u64)> {
 }
 
 #[cfg(unix)]
-fn read_first(file: &File, into: &mut [u8]) -> std::io::Result<usize> {
+pub(super) fn read_first(file: &File, into: &mut [u8]) -> std::io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, into, 0)
 }
 
 #[cfg(windows)]
-fn read_first(file: &File, into: &mut [u8]) -> std::io::Result<usize> {
+pub(super) fn read_first(file: &File, into: &mut [u8]) -> std::io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, into, 0)
 }

@@ -52,6 +52,13 @@ fn an_export_is_written_into_a_device() {
         = 2
     "#]]);
     folder.ok(["export", "null", "--force", "--db", "m.db"]);
+    let made = Command::new("mknod").arg(folder.path("full")).args(["c", "1", "7"]).status();
+    assert!(made.unwrap().success());
+    folder.check_session(expect![[r#"
+        $ export full --force --db m.db
+        ! remindb: cannot write `full`: No space left on device (os error 28)
+        = 2
+    "#]]);
     let kind = fs::symlink_metadata(folder.path("null")).unwrap().file_type();
     assert!(kind.is_char_device());
 }
@@ -84,6 +91,38 @@ fn only_regular_files_are_replaced_by_backups() {
         ! remindb: `pipe` exists; name another file, or move it away
         = 2
     "#]]);
+}
+
+/// What has the name of a draft stays, and nobody waits for it.
+#[test]
+fn drafts_are_made_beside_what_has_their_names() {
+    let folder = memory().file(".backup.0.draft/kept.md", "It is kept.");
+    for name in [".folder.0.draft", ".lines.0.draft"] {
+        let made = Command::new("mkfifo").arg(folder.path(name)).status().unwrap();
+        assert!(made.success());
+    }
+    symlink("elsewhere", folder.path(".lines.1.draft")).unwrap();
+    folder.ok(["backup", "backup", "--db", "m.db"]);
+    folder.ok(["export", "folder", "--format", "markdown", "--db", "m.db"]);
+    folder.ok(["export", "lines", "--db", "m.db"]);
+    assert_eq!(fs::read_to_string(folder.path(".backup.0.draft/kept.md")).unwrap(), "It is kept.");
+    assert!(!folder.path("elsewhere").exists());
+    assert!(folder.path(".lines.1.draft").is_symlink());
+}
+
+/// Copies of backups by hard links, as rotations make them, are not written to.
+#[test]
+fn a_backup_of_two_names_is_read() {
+    let folder = memory();
+    folder.ok(["backup", "b.db", "--db", "m.db"]);
+    fs::hard_link(folder.path("b.db"), folder.path("weekly.db")).unwrap();
+    let bytes = fs::read(folder.path("b.db")).unwrap();
+    folder.ok(["restore", "weekly.db", "--db", "m.db"]);
+    folder.ok(["salvage", "b.db", "--out", "s.db"]);
+    folder.assert_healthy("b.db");
+    assert!(fs::read(folder.path("b.db")).unwrap() == bytes);
+    let refused = folder.run(["write", "more", "--db", "b.db"]);
+    assert!(refused.stderr.contains("has 2 names (hard links)"), "{}", refused.stderr);
 }
 
 #[test]
