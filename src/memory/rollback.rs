@@ -4,8 +4,11 @@
 //! forgotten as agent edits, so that files stay as they are and a later compile knows the author.
 //! Afterwards the fingerprint must equal the earlier one; otherwise nothing is changed.
 
-use std::collections::HashMap;
+mod ancestor_counts;
 
+use std::collections::BTreeMap;
+
+use ancestor_counts::ancestor_counts;
 use serde_json::{Value, json};
 
 use super::Memory;
@@ -231,9 +234,10 @@ fn restore(batch: &mut Batch<'_>, target: i64) -> Result<usize, Error> {
             None => surplus.push(id),
         }
     }
-    let above: HashMap<&str, Option<&str>> =
+    let above: BTreeMap<&str, Option<&str>> =
         changes.iter().map(|it| (it.name.as_str(), it.old.parent.as_deref())).collect();
-    let depths: Vec<usize> = changes.iter().map(|it| depth(&above, it.name.as_str())).collect();
+    let counts = ancestor_counts(&above);
+    let depths: Vec<usize> = changes.iter().map(|it| counts[it.name.as_str()]).collect();
     changes.iter_mut().zip(depths).for_each(|(change, depth)| change.depth = depth);
     // Parents first: a node's parent is restored before the node itself.
     changes.sort_by_key(|it| it.depth);
@@ -242,18 +246,6 @@ fn restore(batch: &mut Batch<'_>, target: i64) -> Result<usize, Error> {
         n_nodes += usize::from(set_right(batch, change)?);
     }
     Ok(n_nodes + forget(batch, &surplus, target)?)
-}
-
-/// Returns the number of nodes of `above` that are ancestors of a node.
-fn depth<K: Copy + Eq + std::hash::Hash>(above: &HashMap<K, Option<K>>, of: K) -> usize {
-    let mut n = 0;
-    let mut at = above.get(&of).copied().flatten();
-    // A tree has no cycle; this bound holds for corrupt rows.
-    while let Some(parent) = at.filter(|_| n <= above.len()) {
-        at = above.get(&parent).copied().flatten();
-        n += 1;
-    }
-    n
 }
 
 /// Restores the former state of a node; returns whether it differed.
@@ -343,9 +335,10 @@ fn forget(batch: &mut Batch<'_>, ids: &[NodeId], target: i64) -> Result<usize, E
     for id in ids {
         nodes.extend(batch.find(*id)?);
     }
-    let above: HashMap<NodeRowId, Option<NodeRowId>> =
+    let above: BTreeMap<NodeRowId, Option<NodeRowId>> =
         nodes.iter().map(|it| (it.key, it.place.parent)).collect();
-    nodes.sort_by_cached_key(|it| (std::cmp::Reverse(depth(&above, it.key)), it.key));
+    let counts = ancestor_counts(&above);
+    nodes.sort_by_key(|it| (std::cmp::Reverse(counts[&it.key]), it.key));
     for node in &nodes {
         // An imported note that was there before was forgotten by then.
         if node.attributes.key_path().is_some() && batch.was_there_by(node.id, target)? {
