@@ -46,6 +46,9 @@ const PARSER_FAILED: &str = "the parser failed on it; please report the file";
 /// Bytes of source that are written in one transaction.
 pub(crate) const SLICE_BYTES: usize = 16 * 1024 * 1024;
 
+/// Plans of one compile at the most.
+const PLANS_MAX: usize = 5;
+
 /// A request for a compile.
 pub(crate) struct CompileRequest<'a> {
     /// The absolute path of a folder or a file.
@@ -212,8 +215,8 @@ pub(crate) fn compile(
 ) -> Result<Report, CompileError> {
     place_root(writer, request)?;
     let mut report = compile_others(writer, request, now)?;
-    let plan = compile_planner::make_plan(writer, request, None)?;
-    report.add(carry_out(writer, request, plan, now)?);
+    let plan = || compile_planner::make_plan(writer, request, None);
+    report.add(plan_and_carry_out(writer, request, plan, now)?);
     Ok(report)
 }
 
@@ -230,8 +233,8 @@ fn compile_others(
             stopwatch: request.stopwatch.clone(),
             ..*request
         };
-        let plan = compile_planner::make_plan(writer, &request, None)?;
-        let mut part = carry_out(writer, &request, plan, now)?;
+        let plan = || compile_planner::make_plan(writer, &request, None);
+        let mut part = plan_and_carry_out(writer, &request, plan, now)?;
         for path in part.paths_mut() {
             *path = format!("{folder}/{path}");
         }
@@ -249,9 +252,12 @@ pub(crate) fn rescan(
 ) -> Result<Report, CompileError> {
     place_root(writer, request)?;
     let mut report = compile_others(writer, request, now)?;
-    let mut plan = compile_planner::make_plan(writer, request, Some(watch))?;
-    watch.defer(&mut plan, &request.stopwatch, now);
-    report.add(carry_out(writer, request, plan, now)?);
+    let plan = || {
+        let mut plan = compile_planner::make_plan(writer, request, Some(watch))?;
+        watch.defer(&mut plan, &request.stopwatch, now);
+        Ok(plan)
+    };
+    report.add(plan_and_carry_out(writer, request, plan, now)?);
     watch.start();
     Ok(report)
 }
@@ -266,6 +272,22 @@ fn place_root(writer: &Writer, request: &CompileRequest<'_>) -> Result<(), Compi
     }
     let _ = (writer, request);
     Ok(())
+}
+
+/// Makes a plan and carries it out; a plan that others overtook is made again.
+fn plan_and_carry_out(
+    writer: &Writer,
+    request: &CompileRequest<'_>,
+    mut plan: impl FnMut() -> Result<CompilePlan, CompileError>,
+    now: UnixMillis,
+) -> Result<Report, CompileError> {
+    for _ in 1..PLANS_MAX {
+        match carry_out(writer, request, plan()?, now) {
+            Err(CompileError::Overtaken) => (),
+            outcome => return outcome,
+        }
+    }
+    carry_out(writer, request, plan()?, now)
 }
 
 fn carry_out(

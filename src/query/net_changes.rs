@@ -300,7 +300,11 @@ pub(super) fn notes(
         }
     }
     if net.is_conflict {
-        notes.push("conflict: the file's new words replaced the memory's".to_owned());
+        let what = match net.new {
+            Some(_) => "the file's new words replaced the memory's",
+            None => "the memory's words went with the block, which is not where it was",
+        };
+        notes.push(format!("conflict: {what}"));
     }
     Ok(notes)
 }

@@ -38,14 +38,14 @@ pub(super) fn make_plan(
     let (redactor, exported) = (&workspace.redactor, RootWithinExport::find(&scope.root));
     let (rules, mut skipped) = load_rules(&scope.root, &workspace)?;
     let rows = writer.files_at(&scope.root_text)?;
-    let mut plan = CompilePlan { root: scope.root_text.clone(), ..CompilePlan::default() };
+    let mut plan = CompilePlan { root: scope.root_text.clone(), roots, ..CompilePlan::default() };
     let is_ignored = rules.is_ignored(&scope.path, matches!(kind, PathKind::Folder));
     if let Some(path) = exported.as_ref().and_then(|it| it.path_of(&scope.path)) {
         scope.path = path;
     }
     // From here on, paths are redacted as they are stored.
     scope.path = redactor.scrub(&scope.path).text.into_owned();
-    let mut nested = nested(writer, &roots, &scope)?;
+    let mut nested = nested(writer, &plan.roots, &scope)?;
     nested.retain(|(_, path)| exported.as_ref().is_none_or(|it| it.path_of(path).is_some()));
     let recheck = match &watch {
         Some(watch) if watch.is_started() => {

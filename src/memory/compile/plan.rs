@@ -1,20 +1,22 @@
 //! The plan of a compile: the root that owns the path, and the changed files.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::ingest::markdown_export_format::RootWithinExport;
 use crate::ingest::scan::{PassedOverSummary, ScannedFile, SkippedPath};
 use crate::model::identity::ContentHash;
 use crate::settings::root_settings::RootSettings;
-use crate::store::{FileId, FileRow};
+use crate::store::{FileId, FileRow, Root};
 
 /// The work of a compile.
 #[derive(Debug, Default)]
 pub(super) struct CompilePlan {
     /// The stored path of the root.
     pub(super) root: String,
+    /// The roots that the memory had.
+    pub(super) roots: Vec<Root>,
     /// The compiled part of the root.
     pub(super) scope: CompileScope,
     /// The part of an export that the root is.
@@ -38,6 +40,15 @@ pub(super) struct CompilePlan {
 impl CompilePlan {
     pub(super) fn is_done(&self) -> bool {
         self.changed.is_empty() && self.vanished.is_empty() && self.adopted.is_empty()
+    }
+
+    /// Returns whether one of the present roots is new, and within this one or around it. A file
+    /// belongs to one root, so that the plan has to be made again.
+    pub(super) fn is_overtaken(&self, roots: &[Root]) -> bool {
+        let own = Path::new(&self.root);
+        let is_known = |it: &&Root| it.path == self.root || self.roots.contains(it);
+        let mut new = roots.iter().filter(|it| !is_known(it)).map(|it| Path::new(&it.path));
+        new.any(|it| it.starts_with(own) || own.starts_with(it))
     }
 }
 

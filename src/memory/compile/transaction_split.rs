@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use super::file_groups_by_moved_text::{DisjointFileSets, FileGroup, NodeTextKey, without};
 use super::plan::CompilePlan;
-use super::read_and_parse::{self, FileReadOutcome, weight};
+use super::read_and_parse::{self, FileReadOutcome, weight, weight_of_moved};
 use super::{CompileError, CompileRequest};
 use crate::ingest::scan::ScannedFile;
 use crate::model::identity::{self, ContentHash};
@@ -37,7 +37,8 @@ pub(super) fn divide(
 ) -> Result<CompileParts, CompileError> {
     let sizes = changed.iter().map(|it| it.stat.size);
     let sizes = sizes.chain(plan.vanished.iter().map(|it| it.stat.size));
-    let bytes: Vec<usize> = sizes.chain(plan.adopted.iter().map(|_| 0)).map(weight).collect();
+    let sizes: Vec<i64> = sizes.chain(plan.adopted.iter().map(|_| 0)).collect();
+    let bytes: Vec<usize> = sizes.iter().copied().map(weight).collect();
     let all: usize = bytes.iter().sum();
     let (n_files, n_units) = (changed.len(), bytes.len());
     let is_all_new = plan.n_new == n_files && plan.vanished.is_empty() && plan.adopted.is_empty();
@@ -46,7 +47,7 @@ pub(super) fn divide(
     } else if is_all_new {
         (0..n_files).map(|it| vec![it]).collect()
     } else {
-        let sets = DisjointFileSets::new(bytes.clone());
+        let sets = DisjointFileSets::new(sizes.iter().copied().map(weight_of_moved).collect());
         MovedTextFinder { writer, request, plan, changed: &changed }.sets(sets)?.into_lists()
     };
     let n_read = if lists.len() <= 1 || is_all_new { 0 } else { n_files };

@@ -155,6 +155,9 @@ fn write_slice(
     let slice_bytes = writer.slice_bytes(request.slice_bytes);
     let ((), commit) = writer.write(&message, &plan.root, now, |batch| {
         let begun_at = request.stopwatch.elapsed_ms();
+        if report.snapshot.is_none() && plan.is_overtaken(&batch.roots()?) {
+            return Err(CompileError::Overtaken);
+        }
         if MANY_BYTES <= reader.bytes_left {
             batch.defer_indexing()?;
         }

@@ -32,6 +32,8 @@ pub enum CompileError {
         /// The time limit.
         limit: Duration,
     },
+    /// Others compiled a folder within this one or around it meanwhile, several times.
+    Overtaken,
     /// The compile ended early; what it wrote until then is kept.
     Unfinished {
         /// Files that are compiled.
@@ -119,6 +121,10 @@ impl fmt::Display for CompileError {
             CompileError::GivenUp | CompileError::TimedOut { .. } => {
                 write!(f, "{}; nothing was changed", self.reason())
             }
+            CompileError::Overtaken => f.write_str(
+                "folders within this one or around it were compiled again and again meanwhile; \
+                 nothing was changed; compile again",
+            ),
             CompileError::Unfinished { n_kept, n_files, cause } => write!(
                 f,
                 "{}; {n_kept} of {n_files} files were compiled before and are kept; compile again \
@@ -151,6 +157,7 @@ impl std::error::Error for CompileError {
             | CompileError::NotUtf8 { .. }
             | CompileError::TimedOut { .. }
             | CompileError::Settings { .. }
+            | CompileError::Overtaken
             | CompileError::GivenUp => None,
         }
     }

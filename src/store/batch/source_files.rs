@@ -7,7 +7,7 @@ use crate::model::file_stat::FileStat;
 use crate::model::identity::ContentHash;
 #[cfg(feature = "shared")]
 use crate::store::portable_root_names;
-use crate::store::{ErrorContext, FileId, FileRow, PreparedStatements, RootId, StoreError};
+use crate::store::{ErrorContext, FileId, FileRow, PreparedStatements, Root, RootId, StoreError};
 
 impl Batch<'_> {
     /// Returns the root of a path, added if there is none.
@@ -30,6 +30,11 @@ impl Batch<'_> {
             portable_root_names::name_root(self.tx, path, name)?;
         }
         self.tx.query_row(FIND, [path], |row| row.get(0)).map(RootId).doing("find a root")
+    }
+
+    /// Returns the roots that have files, by path.
+    pub(crate) fn roots(&self) -> Result<Vec<Root>, StoreError> {
+        crate::store::source_files::roots(self.tx)
     }
 
     /// Sets the name of the root that is compiled.

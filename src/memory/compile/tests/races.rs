@@ -84,3 +84,31 @@ fn a_folder_swapped_for_a_link_during_a_scan_is_not_followed() {
     assert!(notes.nodes()[0].ends_with("Our text."), "{:?}", notes.nodes());
     notes.check_health();
 }
+
+/// Compiles a folder; another compile of `meanwhile` ends before it writes.
+fn compile_while_others_do(notes: &Notes, path: &str, meanwhile: &str) {
+    let is_done = Cell::new(false);
+    let progress = |_, _| {
+        if !is_done.replace(true) {
+            notes.try_compile(meanwhile).unwrap();
+        }
+        true
+    };
+    let (path, clock) = (notes.path(path), Clock::manual(UnixMillis(0)));
+    let request = CompileRequest { progress: &progress, ..request(&path, &clock) };
+    compile(&notes.writer, &request, LATER).unwrap();
+    notes.check_health();
+}
+
+#[test]
+fn a_folder_and_a_part_of_it_that_are_compiled_at_the_same_time_are_one_root() {
+    for (path, meanwhile) in [("", "in/a.md"), ("in/a.md", ""), ("", "in"), ("in", "")] {
+        let notes = Notes::new();
+        notes.write("b.md", "Beside it.\n").write("in/a.md", "Within.\n");
+        compile_while_others_do(&notes, path, meanwhile);
+        notes.check_compile("0 added, 0 modified, 0 removed (0 ops)");
+        let roots = notes.writer.roots().unwrap();
+        assert_eq!(roots.len(), 1, "{path}, {meanwhile}: {roots:?}");
+        assert_eq!(notes.nodes().len(), 2, "{path}, {meanwhile}");
+    }
+}

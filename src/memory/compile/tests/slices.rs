@@ -375,3 +375,20 @@ fn edits_between_slices_leave_a_sound_memory_in_which_the_next_compile_goes_on()
     }
     assert!(100 < n_edits, "{n_edits} snapshots");
 }
+
+/// They are one slice, in which each counts for little more than its text.
+#[test]
+fn many_small_files_that_are_gathered_in_one_keep_their_ids() {
+    const N_FILES: usize = 4_500;
+    let notes = Notes::new();
+    let text = |nth| format!("Note number {nth} of many that are gathered in one file.\n");
+    for nth in 0..N_FILES {
+        notes.write(&format!("{nth}.md"), &text(nth));
+    }
+    notes.check_compile("4500 added, 0 modified, 0 removed (4500 ops)");
+    for nth in 0..N_FILES {
+        notes.remove(&format!("{nth}.md"));
+    }
+    notes.write("all.md", &(0..N_FILES).map(|nth| text(nth) + "\n").collect::<String>());
+    notes.check_compile("0 added, 4500 modified, 0 removed (4500 ops)");
+}
