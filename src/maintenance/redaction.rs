@@ -37,11 +37,11 @@ use crate::store::node_columns::ColumnRedaction;
 use crate::store::replica_write_guard::mark_unpublished;
 use crate::store::write_lock_and_holder::reader_name;
 use crate::store::{
-    ErrorContext, IfMissing, PreparedStatements, StoreError, checkpoint, connection, past_states,
-    schema,
+    ErrorContext, IfMissing, PreparedStatements, StoreError, busy_handler, checkpoint, connection,
+    past_states, schema,
 };
 
-/// Longest wait for other processes.
+/// Longest wait for readers in other processes that keep the log from being emptied.
 const LOCK_WAIT: Duration = Duration::from_secs(15);
 
 /// Whether the memory is changed.
@@ -85,7 +85,7 @@ pub(crate) fn redact(
 ) -> Result<RedactionReport, StoreError> {
     let conn = connection::open_writer(path, IfMissing::Refuse)?;
     let file_identity = OpenedFiles::of(path)?;
-    conn.busy_timeout(LOCK_WAIT).doing("set the waiting time")?;
+    conn.busy_timeout(busy_handler::LONG).doing("set the waiting time")?;
     let secure = |conn: &Connection| {
         conn.pragma_update_and_check(None, "secure_delete", true, |row| row.get::<_, i64>(0))
     };

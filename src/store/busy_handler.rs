@@ -28,6 +28,9 @@ pub(super) const ATTEMPT: Duration = Duration::from_millis(250);
 /// Part of the longest wait that is left to a caller that has waited all of it elsewhere.
 const LEFT_PARTS: u32 = 10;
 
+/// The most of that part: many callers give up one after the other.
+const LEFT_MAX: Duration = Duration::from_millis(100);
+
 /// Pause after a failed attempt, which may have failed at once.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
 
@@ -55,7 +58,7 @@ pub(super) fn wait_while(
     let retry = move |n_retries: i32| {
         if n_retries == 0 {
             waited = match mem::take(&mut was_in_vain) {
-                true => queued().min(longest - longest / LEFT_PARTS),
+                true => queued().min(longest - LEFT_MAX.min(longest / LEFT_PARTS)),
                 false => Duration::ZERO,
             };
         }
