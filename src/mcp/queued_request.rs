@@ -11,8 +11,8 @@ use super::method::Method;
 use super::server_requests::InputResponses;
 use super::{
     CallContext, ClientActivity, CompletionRef, CompletionRequest, Handler, HandlerError,
-    OutgoingRpcMessageLine, READ_CACHE, Server, ToolCallFailure, ToolCallRecord, Version,
-    client_info_and_events, input_schema,
+    OutgoingRpcMessageLine, READ_CACHE, Server, ToolCallFailure, ToolCallRecord, ToolEffect,
+    Version, client_info_and_events, input_schema,
 };
 use crate::mcp::rpc::{self, JsonStringEscaper, Params, RequestId, RpcError};
 use crate::mcp::uri::{self, UriError, UriVars};
@@ -46,6 +46,14 @@ impl QueuedRequest {
     /// Returns the request's id, for the log.
     pub(crate) fn id(&self) -> &RequestId {
         &self.id
+    }
+
+    /// Returns whether it only reads, so that it waits for no other's write.
+    pub(crate) fn is_read<S: Handler>(&self, server: &Server<S>) -> bool {
+        match &self.task {
+            QueuedRequestTask::Tool { idx, .. } => server.tools[*idx].effect == ToolEffect::Reads,
+            _ => true,
+        }
     }
 
     /// Returns the log target of records about it.

@@ -1,7 +1,7 @@
 //! MCP's stdio transport: one client over a pair of byte streams.
 //!
 //! ```text
-//! input ─ reader ─▶ frames ─ router ─▶ calls ─ worker × 4 ─▶ lines ─ writer ─▶ output
+//! input ─ reader ─▶ frames ─ router ─▶ calls ─ worker × 6 ─▶ lines ─ writer ─▶ output
 //!                              └───────── quick answers ───────▲
 //! ```
 //! The router is the calling thread and owns the connection. Every queue is bounded: a client that
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
-use super::single_client_worker_pool::SingleClientWorkerPool;
+use super::single_client_worker_pool::{SingleClientWorkerPool, WorkerPoolSize};
 use super::{BackgroundTaskSpec, StopReason, StopSignal, ThreadGroup, join, spawn, work};
 use crate::mcp::rpc::{FrameReader, FrameResult};
 use crate::mcp::{
@@ -27,11 +27,13 @@ use crate::model::clock::Clock;
 
 /// Name of the one connection.
 const CONNECTION: &str = "stdio";
-/// Number of threads that run tool calls.
+/// Threads that run calls of all kinds.
 const WORKERS: usize = 4;
+/// Further threads that run calls which only read.
+const READERS: usize = 2;
 /// Maximum frames that wait for the router; each may have 8 MiB.
 const FRAMES_MAX: usize = 4;
-/// Maximum calls that wait for a worker; beyond that the client is not read from.
+/// Maximum calls of each kind that wait for a thread; beyond that the client is not read from.
 const JOBS_MAX: usize = 256;
 /// Maximum lines that wait for the output.
 const LINES_MAX: usize = 64;
@@ -57,7 +59,8 @@ pub(crate) fn serve_stdio<S: Handler>(
     let mut workers = ThreadGroup::default();
     let pool = {
         let (server, clock, outbox) = (Arc::clone(server), clock.clone(), outbox.clone());
-        SingleClientWorkerPool::start(&mut workers, WORKERS, JOBS_MAX, move |job| {
+        let size = WorkerPoolSize { n_threads: WORKERS, n_readers: READERS, n_waiting: JOBS_MAX };
+        SingleClientWorkerPool::start(&mut workers, size, move |job: Box<QueuedRequest>| {
             if let Some(line) = work(&server, &clock, job) {
                 outbox.send(line);
             }
@@ -156,9 +159,10 @@ impl<S: Handler> StdioConnection<'_, S> {
                 recv(self.writer.over) -> _ => Some(StopReason::Output),
             },
             TransportAction::Run(job) => {
-                let job = self.pool.try_submit(job)?;
+                let is_read = job.is_read(self.server);
+                let job = self.pool.try_submit(job, is_read)?;
                 select! {
-                    send(self.pool.queue, job) -> _ => None,
+                    send(self.pool.queue(is_read), job) -> _ => None,
                     recv(self.interrupts) -> _ => Some(StopReason::Signal),
                     recv(self.writer.over) -> _ => Some(StopReason::Output),
                 }
