@@ -42,7 +42,7 @@ use crate::store::{
 };
 
 /// Longest wait for readers in other processes that keep the log from being emptied.
-const LOCK_WAIT: Duration = Duration::from_secs(15);
+const READERS_WAIT: Duration = Duration::from_secs(15);
 
 /// Whether the memory is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,13 +96,13 @@ pub(crate) fn redact(
     }
     file_identity.confirm(&conn)?;
     // The rows are clean: a failure from here on leaves some bytes of the secrets in the file.
-    if let Err(error) = compact(&conn, LOCK_WAIT, &mut redaction) {
+    if let Err(error) = compact(&conn, READERS_WAIT, &mut redaction) {
         redaction.left.push(format!(
             "what was replaced may be left in the file: {}; run this again",
             error.after_a_change()
         ));
     }
-    conn.busy_timeout(LOCK_WAIT).doing("set the waiting time")?;
+    conn.busy_timeout(READERS_WAIT).doing("set the waiting time")?;
     let mut needles = proof::SecretNeedles::new(&secrets);
     if let Err(error) = proof::examine_rows(&conn, redactor, &mut needles, &mut redaction) {
         redaction.left.push(format!(

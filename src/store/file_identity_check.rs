@@ -9,15 +9,16 @@
 //! locks; only the log has none, and is kept open, since each write reads its beginning.
 
 mod copies_beside_memory;
+mod files_left_open;
 mod hard_links;
 mod log_of_replaced_database;
 mod overwritten_files;
 mod unlinked_wal_rescue;
 mod wal_head_reader;
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -57,8 +58,6 @@ pub(crate) struct OpenedFiles {
     open_log: Option<WalHeadReader>,
     /// Keeps whoever reads a folder from dropping SQLite's locks.
     _locked: OwnOpenDatabaseFiles,
-    /// The index, where it had to be looked into; it stays open until the process ends.
-    index: OnceLock<&'static File>,
     /// The time at which the database file was last written, as far as this process knows that
     /// SQLite did it; since the Unix epoch.
     written: Mutex<Option<Duration>>,
@@ -170,7 +169,6 @@ impl OpenedFiles {
             beside,
             opened: [None; 3],
             _locked: OwnOpenDatabaseFiles::new([]),
-            index: OnceLock::new(),
             written: Mutex::default(),
             log: Mutex::default(),
             database: Mutex::default(),
@@ -401,7 +399,7 @@ impl OpenedFiles {
             (Some(mark), _) if mark.salts == salts => (),
             // This write began it anew.
             (mark, WalCheckMoment::AfterWrite) => *mark = Some(WalExtent { salts, n_bytes: 0 }),
-            (Some(_), _) if self.is_log_of_another() => return WalTruncationCheckResult::Cut,
+            (Some(_), _) if self.is_other_than_in_index() => return WalTruncationCheckResult::Cut,
             (mark, WalCheckMoment::BeforeWrite) => *mark = Some(WalExtent { salts, n_bytes: 0 }),
             _ => (),
         }

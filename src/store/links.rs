@@ -446,14 +446,17 @@ pub(crate) fn wanted_of(conn: &Connection, id: i64) -> Result<BTreeSet<LinkNameH
     conn.rows(WANTED, [id], |row| row.get(0).map(LinkNameHash), "read the names of a reference")
 }
 
+/// The forms of references, by the words of the database. An unknown word counts as the first.
+pub(crate) const FORMS: [(ReferenceSyntax, &str); 5] = [
+    (ReferenceSyntax::Wiki, "wiki"),
+    (ReferenceSyntax::Embed, "embed"),
+    (ReferenceSyntax::Knowledge, "knowledge"),
+    (ReferenceSyntax::Markdown, "markdown"),
+    (ReferenceSyntax::Manual, "manual"),
+];
+
 fn form_name(form: ReferenceSyntax) -> &'static str {
-    match form {
-        ReferenceSyntax::Wiki => "wiki",
-        ReferenceSyntax::Embed => "embed",
-        ReferenceSyntax::Knowledge => "knowledge",
-        ReferenceSyntax::Markdown => "markdown",
-        ReferenceSyntax::Manual => "manual",
-    }
+    FORMS.iter().find(|it| it.0 == form).unwrap_or(&FORMS[0]).1
 }
 
 /// Reads a row of `reference_columns!()`.
@@ -466,13 +469,7 @@ pub(crate) fn read_reference(row: &Row<'_>) -> rusqlite::Result<Reference> {
         heading: row.get(3)?,
         alias: row.get(4)?,
         weight: row.get(5)?,
-        form: match form.as_str() {
-            "markdown" => ReferenceSyntax::Markdown,
-            "embed" => ReferenceSyntax::Embed,
-            "knowledge" => ReferenceSyntax::Knowledge,
-            "manual" => ReferenceSyntax::Manual,
-            _ => ReferenceSyntax::Wiki,
-        },
+        form: FORMS.iter().find(|it| it.1 == form).unwrap_or(&FORMS[0]).0,
     })
 }
 

@@ -18,9 +18,6 @@ use crate::store::{NodeRowId, PreparedStatements, StoreError, links};
 const MANUAL: &str = "manual";
 const PARSED: &str = "parsed";
 
-/// The forms of references.
-const FORMS: [&str; 5] = ["wiki", "embed", "knowledge", "markdown", MANUAL];
-
 /// Bytes of a word of an edge of which one is looked for that was altered.
 const ALTERED_BYTES_MAX: usize = 256;
 
@@ -203,12 +200,12 @@ impl ManualEdge {
 /// Gives references of an unknown origin or form a known one; returns notes on those made by hand.
 fn mend_origins(conn: &Connection) -> Result<Vec<String>, StoreError> {
     const SET: &str = "UPDATE reference SET origin = ?2, form = ?3 WHERE id = ?1";
-    let mut notes = Vec::new();
+    let (mut notes, forms) = (Vec::new(), links::FORMS.map(|it| it.1));
     for it in odd_references(conn)? {
         let proven = it.proven_origin();
         // One of a text is read again, so that nothing is lost with it.
         let origin = proven.unwrap_or(MANUAL);
-        let form = one_byte_off(&it.form, &FORMS).unwrap_or(MANUAL);
+        let form = one_byte_off(&it.form, &forms).unwrap_or(MANUAL);
         conn.run(SET, params![it.id, origin, form], "mend an edge")?;
         if proven.is_none() {
             let was = shown(&it.origin);
@@ -233,21 +230,23 @@ impl OddReference {
 }
 
 fn odd_references(conn: &Connection) -> Result<Vec<OddReference>, StoreError> {
-    const ODD: &str = "
-        SELECT reference.id, reference.origin, reference.form, node.id, node.label,
-               iif(reference.label = '', ifnull(reference.id_hint, ''), reference.label)
-          FROM reference
-          JOIN node ON node.key = reference.source
-         WHERE reference.origin NOT IN ('parsed', 'manual')
-            OR reference.form NOT IN ('wiki', 'embed', 'knowledge', 'markdown', 'manual')
-            OR (reference.origin, reference.form) = ('parsed', 'manual')
-         ORDER BY reference.id";
+    let odd = format!(
+        "SELECT reference.id, reference.origin, reference.form, node.id, node.label,
+                iif(reference.label = '', ifnull(reference.id_hint, ''), reference.label)
+           FROM reference
+           JOIN node ON node.key = reference.source
+          WHERE reference.origin NOT IN ('parsed', 'manual')
+             OR reference.form NOT IN ('{}')
+             OR (reference.origin, reference.form) = ('parsed', 'manual')
+          ORDER BY reference.id",
+        links::FORMS.map(|it| it.1).join("', '")
+    );
     let read = |row: &Row<'_>| {
         let [origin, form, id, label, to]: [String; 5] =
             [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?];
         Ok(OddReference { id: row.get(0)?, name: edge_name([&id, &label], &to), origin, form })
     };
-    conn.rows(ODD, [], read, "read the origins of references")
+    conn.rows(&odd, [], read, "read the origins of references")
 }
 
 /// Returns the known word that a word is, or differs from in one byte.

@@ -12,6 +12,9 @@ use crate::store::FileRow;
 /// Bytes of source up to which text that moved joins files.
 const MOVED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
+/// Least bytes that a file counts for among those that exchange text: its rows take time, too.
+const MOVED_FILE_BYTES_MIN: usize = 1024;
+
 /// Bytes of source up to which texts too short to move by themselves join files.
 const SHORT_BYTES_MAX: usize = 2 * 1024 * 1024;
 
@@ -46,9 +49,13 @@ pub(super) struct DisjointFileSets {
 }
 
 impl DisjointFileSets {
-    /// Begins with a set of each file; `bytes` are those of the files.
-    pub(super) fn new(bytes: Vec<usize>) -> DisjointFileSets {
-        DisjointFileSets { parent: (0..bytes.len()).collect(), bytes }
+    /// Begins with a set of each file, of such a size.
+    pub(super) fn new(sizes: &[i64]) -> DisjointFileSets {
+        let weight = |it: &i64| usize::try_from(*it).unwrap_or(0).max(MOVED_FILE_BYTES_MIN);
+        DisjointFileSets {
+            parent: (0..sizes.len()).collect(),
+            bytes: sizes.iter().map(weight).collect(),
+        }
     }
 
     fn root_of(&mut self, mut file: usize) -> usize {

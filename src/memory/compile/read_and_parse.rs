@@ -14,20 +14,12 @@ use crate::model::identity::ContentHash;
 /// Least bytes that a file counts for: its tree takes memory, too.
 const FILE_BYTES_MIN: usize = 4 * 1024;
 
-/// Least bytes that a file counts for among those that exchange text: its rows take time, too.
-const MOVED_FILE_BYTES_MIN: usize = 1024;
-
 /// Larger files are parsed one at a time.
 const ALONE_BYTES: i64 = 1024 * 1024;
 
 /// Returns the bytes that a file of a size counts for.
 pub(super) fn weight(size: i64) -> usize {
     usize::try_from(size).unwrap_or(0).max(FILE_BYTES_MIN)
-}
-
-/// Returns the bytes that a file of a size counts for among those that exchange text.
-pub(super) fn weight_of_moved(size: i64) -> usize {
-    usize::try_from(size).unwrap_or(0).max(MOVED_FILE_BYTES_MIN)
 }
 
 /// A file that was read: its parsed content, or the reason why there is none.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use super::file_groups_by_moved_text::{DisjointFileSets, FileGroup, NodeTextKey, without};
 use super::plan::CompilePlan;
-use super::read_and_parse::{self, FileReadOutcome, weight, weight_of_moved};
+use super::read_and_parse::{self, FileReadOutcome, weight};
 use super::{CompileError, CompileRequest};
 use crate::ingest::scan::ScannedFile;
 use crate::model::identity::{self, ContentHash};
@@ -47,7 +47,7 @@ pub(super) fn divide(
     } else if is_all_new {
         (0..n_files).map(|it| vec![it]).collect()
     } else {
-        let sets = DisjointFileSets::new(sizes.iter().copied().map(weight_of_moved).collect());
+        let sets = DisjointFileSets::new(&sizes);
         MovedTextFinder { writer, request, plan, changed: &changed }.sets(sets)?.into_lists()
     };
     let n_read = if lists.len() <= 1 || is_all_new { 0 } else { n_files };

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use super::OpenedFiles;
 #[cfg(target_os = "linux")]
-use super::{inodes, unlinked_wal_rescue::descriptor_of};
+use super::inodes;
 #[cfg(target_os = "linux")]
 use crate::store::rename_noreplace;
 
@@ -49,11 +49,8 @@ impl OpenedFiles {
 
     /// Returns whether the file at the name of the database has the bytes of the open one.
     fn is_copy(&self) -> io::Result<bool> {
-        let gone = || io::Error::from(io::ErrorKind::NotFound);
-        let open = descriptor_of(self.opened[0].ok_or_else(gone)?)?.ok_or_else(gone)?;
-        // Closing it would drop SQLite's locks.
-        let own: &'static File = Box::leak(Box::new(File::open(open)?));
-        let (mut own, mut other) = (BufReader::new(own), BufReader::new(File::open(&self.full)?));
+        let own = self.open_again(0)?;
+        let (mut own, mut other) = (BufReader::new(&*own), BufReader::new(File::open(&self.full)?));
         loop {
             let (one, two) = (own.fill_buf()?, other.fill_buf()?);
             let n_bytes = one.len().min(two.len());

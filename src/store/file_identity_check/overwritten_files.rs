@@ -1,9 +1,7 @@
 //! Tells a database that another was written over, such as a backup that was copied to its name.
 
-use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::io;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::wal_head_reader::read_first;
@@ -16,9 +14,6 @@ const DATABASE_MAGIC: &[u8] = b"SQLite format 3\0";
 /// The versions in the header of a database without a write-ahead log. Copies that `backup`, `gc`
 /// and others make are single files, and have these until they are first written to.
 const NO_LOG: [u8; 2] = [1, 1];
-
-/// The databases whose headers had to be read, which stay open until the process ends.
-static LEFT_OPEN: Mutex<BTreeMap<FileIdentity, Arc<File>>> = Mutex::new(BTreeMap::new());
 
 impl OpenedFiles {
     /// Returns whether the database that was opened is one without a log by now: another was
@@ -35,8 +30,7 @@ impl OpenedFiles {
         if *known == written {
             return false;
         }
-        let database = self.own_database();
-        let is_overwritten = database.and_then(|it| is_of_no_log(&it)).unwrap_or(false);
+        let is_overwritten = self.open_again(0).and_then(|it| is_of_no_log(&it)).unwrap_or(false);
         if !is_overwritten {
             *known = written;
         }
@@ -47,18 +41,6 @@ impl OpenedFiles {
     pub(in crate::store) fn note_copied(&self) {
         let written = self.look()[0].as_ref().and_then(time_of_write);
         *lock(&self.written) = written;
-    }
-
-    /// Returns the open database. Closing it would drop SQLite's locks.
-    fn own_database(&self) -> io::Result<Arc<File>> {
-        let mut left_open = lock(&LEFT_OPEN);
-        let opened = self.opened[0].ok_or(io::ErrorKind::NotFound)?;
-        if let Some(database) = left_open.get(&opened) {
-            return Ok(Arc::clone(database));
-        }
-        let database = Arc::new(File::open(&self.full)?);
-        left_open.insert(FileIdentity::of(&database.metadata()?), Arc::clone(&database));
-        Ok(database)
     }
 }
 

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 #[cfg(target_os = "linux")]
-use super::wal_head_reader::{WalHeadReader, head_of};
-use super::{LOG_HEAD, OpenedFiles, salts, with_suffix};
+use super::wal_head_reader::head_of;
+use super::{LOG_HEAD, OpenedFiles, WalHeadReader, salts, with_suffix};
 use crate::ingest::scan::FileIdentity;
 use crate::store::descriptor_shortage::{is_shortage, shortage};
 use crate::store::{StoreError, rename_noreplace};
@@ -108,57 +108,37 @@ impl OpenedFiles {
     }
 
     /// Returns whether the index that this process has open has commits of the open log: it began
-    /// no other one meanwhile. The format: <https://sqlite.org/walformat.html>.
-    #[cfg(target_os = "linux")]
+    /// no other one meanwhile.
     fn is_log_in_index(&self) -> io::Result<bool> {
-        let mut head = [0; 40];
-        self.index()?.read_exact_at(&mut head, 0)?;
-        let [n_frames, salts] = [&head[16..20], &head[32..40]];
-        Ok(n_frames != [0; 4] && self.open_salts().is_some_and(|it| it == salts))
+        Ok(self.salts_in_index()?.is_some_and(|it| self.open_salts() == Some(it)))
+    }
+
+    /// Returns whether the open log is another than the one of which its index has commits. One
+    /// that begins anew meanwhile is none.
+    pub(super) fn is_other_than_in_index(&self) -> bool {
+        match (self.salts_in_index(), self.open_salts(), self.salts_in_index()) {
+            (Ok(Some(before)), Some(open), Ok(Some(after))) => before == after && open != before,
+            _ => false,
+        }
+    }
+
+    /// Returns the salts of the log of which the index has commits; `None` where it has none. The
+    /// format: <https://sqlite.org/walformat.html>.
+    #[cfg(target_os = "linux")]
+    fn salts_in_index(&self) -> io::Result<Option<[u8; 8]>> {
+        let mut head = [0; LOG_HEAD];
+        self.open_again(2)?.read_exact_at(&mut head, 16)?;
+        Ok((head[..4] != [0; 4]).then(|| salts(&head)))
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn is_log_in_index(&self) -> io::Result<bool> {
-        Ok(false)
-    }
-
-    /// Returns whether the open log is not the one of which its index has commits.
-    #[cfg(target_os = "linux")]
-    pub(super) fn is_log_of_another(&self) -> bool {
-        // The index has its head twice: https://sqlite.org/walformat.html.
-        let head = || {
-            let mut head = [0; 96];
-            self.index()?.read_exact_at(&mut head, 0).map(|()| head)
-        };
-        let (Ok(before), log, Ok(after)) = (head(), self.open_salts(), head()) else {
-            return false;
-        };
-        let is_settled = before == after && before[..48] == before[48..];
-        let has_commits = before[16..20] != [0; 4];
-        is_settled && has_commits && log.is_some_and(|it| it != before[32..40])
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    pub(super) fn is_log_of_another(&self) -> bool {
-        false
+    fn salts_in_index(&self) -> io::Result<Option<[u8; 8]>> {
+        Ok(None)
     }
 
     /// Returns the salts of the open log; `None` where it is empty.
-    #[cfg(target_os = "linux")]
     fn open_salts(&self) -> Option<[u8; 8]> {
         self.open_log.as_ref().and_then(WalHeadReader::head).map(|(head, _)| salts(&head))
-    }
-
-    /// Returns the open index. Closing it would drop SQLite's locks.
-    #[cfg(target_os = "linux")]
-    fn index(&self) -> io::Result<&'static fs::File> {
-        if let Some(index) = self.index.get() {
-            return Ok(index);
-        }
-        let gone = || io::Error::from(io::ErrorKind::NotFound);
-        let open = descriptor_of(self.opened[2].ok_or_else(gone)?)?.ok_or_else(gone)?;
-        let index = Box::leak(Box::new(fs::File::open(open)?));
-        Ok(self.index.get_or_init(|| index))
     }
 
     /// Copies the open log to a name that no file or an empty one has: its own, or one beside it. A

@@ -32,6 +32,17 @@ fn assert_has(folder: &Folder, db: &str, texts: &[&str]) {
     assert_eq!(found, texts);
 }
 
+/// Asserts that the server writes on, also after another process copied the log.
+#[track_caller]
+fn assert_goes_on(folder: &Folder, mut client: Client) {
+    client.text("MemoryWrite", json!({"payload": "After."}));
+    folder.database("m.db").execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    client.text("MemoryWrite", json!({"payload": "After a checkpoint."}));
+    client.end();
+    let texts = ["After a checkpoint.", "After.", "In the backup.", "Since the backup."];
+    assert_has(folder, "m.db", &texts);
+}
+
 #[test]
 fn behind_a_backup_that_was_copied_over_the_database_nothing_is_acknowledged_or_read() {
     let (folder, mut client) = served();
@@ -105,24 +116,14 @@ fn a_database_that_comes_back_after_another_goes_on() {
     let reply = client.call("MemoryWrite", json!({"payload": "Meanwhile."}));
     assert!(reply.is_error, "{}", reply.text);
     fs::rename(&aside, &database).unwrap();
-    client.text("MemoryWrite", json!({"payload": "After."}));
-    folder.database("m.db").execute_batch("PRAGMA wal_checkpoint(PASSIVE)").unwrap();
-    client.text("MemoryWrite", json!({"payload": "After a checkpoint."}));
-    client.end();
-    let texts = ["After a checkpoint.", "After.", "In the backup.", "Since the backup."];
-    assert_has(&folder, "m.db", &texts);
+    assert_goes_on(&folder, client);
 }
 
 /// Whoever sets the time of the file, or copies the log, changes nothing.
 #[test]
 fn a_database_that_is_touched_goes_on() {
-    let (folder, mut client) = served();
+    let (folder, client) = served();
     let database = fs::File::options().write(true).open(folder.path("m.db")).unwrap();
     database.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
-    client.text("MemoryWrite", json!({"payload": "After a touch."}));
-    folder.database("m.db").execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
-    client.text("MemoryWrite", json!({"payload": "After a checkpoint."}));
-    client.end();
-    let texts = ["After a checkpoint.", "After a touch.", "In the backup.", "Since the backup."];
-    assert_has(&folder, "m.db", &texts);
+    assert_goes_on(&folder, client);
 }

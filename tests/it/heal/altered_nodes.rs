@@ -262,6 +262,23 @@ fn broken_fields_that_cannot_be_given_back_are_reported_with_their_text() {
     }
 }
 
+/// Asserts that the doctor names what was altered in a sound memory, and that its repair and a
+/// salvage give it back with a note.
+#[track_caller]
+fn assert_given_back(sound: &Folder, change: &str, named: &str, note: &str) {
+    let before = &sound.facts("m.db")["head"]["cursor_hash"];
+    let folder = altered(sound, &[change]);
+    let examined = folder.run(["doctor", "--db", "m.db"]).stdout;
+    assert!(examined.contains(named), "{change}: {examined}");
+    let salvaged = folder.ok(["salvage", "m.db", "--out", "salvaged.db"]);
+    let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
+    for (db, report) in [("m.db", &fixed), ("salvaged.db", &salvaged)] {
+        assert!(report.contains(note), "{change}: {report}");
+        folder.assert_healthy(db);
+        assert_eq!(folder.facts(db)["head"]["cursor_hash"], *before, "{change}");
+    }
+}
+
 /// Returns a memory with knowledge, none of whose nodes has an earlier version.
 fn memory_of_knowledge() -> Folder {
     let folder = memory();
@@ -273,7 +290,6 @@ fn memory_of_knowledge() -> Folder {
 #[test]
 fn a_field_that_no_other_row_has_is_given_back_if_it_is_a_title_or_one_byte_off() {
     let sound = memory_of_knowledge();
-    let before = sound.facts("m.db")["head"]["cursor_hash"].clone();
     for (replaced, node_type, label) in [
         ("'\"title\":\"net 5', '\"title\":\"net 6'", "topic", "net 5"),
         ("'\"title\":\"net 5', '\"title\":\"office'", "topic", "net 5"),
@@ -282,17 +298,9 @@ fn a_field_that_no_other_row_has_is_given_back_if_it_is_a_title_or_one_byte_off(
     ] {
         let change =
             format!("fields = replace(fields, {replaced}) WHERE node_type = '{node_type}'");
-        let folder = altered(&sound, &[&change]);
-        let examined = folder.run(["doctor", "--db", "m.db"]).stdout;
-        assert!(examined.contains(&format!("\"{label}\"")), "{change}: {examined}");
-        let salvaged = folder.ok(["salvage", "m.db", "--out", "salvaged.db"]);
-        let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
-        for (db, report) in [("m.db", &fixed), ("salvaged.db", &salvaged)] {
-            let named = format!("\"{label}\": its label and fields are again those");
-            assert!(report.contains(&named), "{change}: {report}");
-            folder.assert_healthy(db);
-            assert_eq!(folder.facts(db)["head"]["cursor_hash"], before, "{change}");
-        }
+        let named = format!("\"{label}\"");
+        let note = format!("{named}: its label and fields are again those");
+        assert_given_back(&sound, &change, &named, &note);
     }
 }
 
@@ -333,7 +341,6 @@ fn memory_of_agents() -> Folder {
 #[test]
 fn an_altered_type_level_language_or_key_path_of_an_agent_is_named_and_given_back() {
     let sound = memory_of_agents();
-    let before = sound.facts("m.db")["head"]["cursor_hash"].clone();
     let text = "WHERE content = 'Deploy at 3 by hand.'";
     let heading = "WHERE label = 'Deploy'";
     let code = "WHERE content LIKE 'fn deploy%'";
@@ -348,17 +355,8 @@ fn an_altered_type_level_language_or_key_path_of_an_agent_is_named_and_given_bac
         (format!("key_path = 'a.b' {text}"), "Deploy at 3 by hand.", "key path"),
         (format!("format = 'toon' {text}"), "Deploy at 3 by hand.", "format"),
     ] {
-        let folder = altered(&sound, &[&change]);
-        let examined = folder.run(["doctor", "--db", "m.db"]).stdout;
-        assert!(examined.contains("; 1 altered nodes: `"), "{change}: {examined}");
-        let salvaged = folder.ok(["salvage", "m.db", "--out", "salvaged.db"]);
-        let fixed = folder.ok(["doctor", "--fix", "--db", "m.db"]);
-        for (db, report) in [("m.db", &fixed), ("salvaged.db", &salvaged)] {
-            let note = format!("\"{name}\": its {column} is again what HEAD's fingerprint proves");
-            assert!(report.contains(&note), "{change}: {report}");
-            folder.assert_healthy(db);
-            assert_eq!(folder.facts(db)["head"]["cursor_hash"], before, "{change}");
-        }
+        let note = format!("\"{name}\": its {column} is again what HEAD's fingerprint proves");
+        assert_given_back(&sound, &change, "; 1 altered nodes: `", &note);
     }
 }
 
